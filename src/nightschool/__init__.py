@@ -1,0 +1,1 @@
+"""Nightschool: learn from corrections, prove it, publish it, undo it."""

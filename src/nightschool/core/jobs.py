@@ -1,0 +1,189 @@
+"""One piece of work for a model or an agent, and what it gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal
+
+from nightschool.core.harness import File, Harness
+from nightschool.core.sessions import ToolCall
+from nightschool.core.tasks import FilesSource, WorkspaceSource
+from nightschool.core.values import Digest, Record, Value, digest_of
+
+MARKER = "nightschool-job"
+"""Stands in each prompt of ours, so that a harvest knows our own sessions wherever they lie."""
+
+
+class Role(StrEnum):
+    ATTEMPT = "attempt"
+    EDIT = "edit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOptions(Value):
+    """How a job is run. Part of its key."""
+
+    model: str | None = None
+    """None: the agent's own default, which the key then records as such."""
+    effort: str | None = None
+    timeout: timedelta = timedelta(minutes=10)
+    network: bool = False
+    """Always off today; the key would differ if it were not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(Value):
+    """Everything that a runner needs and nothing that it must not see (no checks, no split)."""
+
+    role: Role
+    prompt: str
+    agent: str
+    """Name of the runner."""
+    agent_version: str
+    harness: Harness
+    workspace: WorkspaceSource = FilesSource()
+    files: tuple[File, ...] = ()
+    """Laid over the workspace: evidence for an editor."""
+    options: JobOptions = JobOptions()
+    task: str | None = None
+    prompt_version: str = ""
+    surface_version: str = ""
+    repeat: int = 0
+    arm: str | None = None
+    draw: int | None = None
+    """For a trial of the gate: its fresh draw number; a cache can never stand in for it."""
+
+    @property
+    def key(self) -> Digest:
+        return digest_of(self)
+
+
+class Reason(StrEnum):
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    INFRASTRUCTURE = "infrastructure"
+    """Failed outside the job (429, 5xx, sandbox start, disk): the only reason that loses a trial."""
+    REFUSED = "refused"
+    BAD_REPLY = "bad_reply"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage(Value):
+    """What a job used. None means unknown, which a budget counts as over, never as free."""
+
+    tokens: int | None = None
+    cost: Decimal | None = None
+    """US dollars."""
+    priced: date | None = None
+    """Date of the price table that the cost rests on; None where the agent named the cost."""
+    wall: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange(Value):
+    """A file that the job changed, made or deleted in its workspace."""
+
+    path: str
+    content: bytes | None
+    """None: deleted."""
+    mode: int = 0o644
+    added: str = ""
+    """Text lines that were not in the file before, joined by newlines; "" for binary content."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered(Value):
+    kind: Literal["delivered"] = "delivered"
+    reply: str
+    files: tuple[FileChange, ...] = ()
+    trajectory: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed(Value):
+    """Partial evidence is kept. `message` is redacted and fit to be shown."""
+
+    kind: Literal["failed"] = "failed"
+    reason: Reason
+    message: str
+    files: tuple[FileChange, ...] = ()
+    trajectory: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+
+    @property
+    def lost(self) -> bool:
+        """Failed outside the job: retried on the same draw, no score. All else scores 0."""
+        return self.reason in {Reason.INFRASTRUCTURE, Reason.CANCELLED, Reason.BUDGET}
+
+
+Outcome = Delivered | Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation(Record):
+    """Written before a job starts. Without a `Finished` of the same key it stays booked."""
+
+    key: Digest
+    attempt: int
+    cycle: str
+    at: datetime
+    tokens: int
+    cost: Decimal
+
+    @property
+    def id(self) -> str:
+        return f"{self.key}.{self.attempt}"
+
+    @property
+    def owner(self) -> str:
+        return self.cycle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished(Record):
+    """A finished job. Never run again."""
+
+    key: Digest
+    cycle: str
+    role: Role
+    agent: str
+    started_at: datetime
+    ended_at: datetime
+    outcome: Outcome
+    task: str | None = None
+    arm: str | None = None
+    draw: int | None = None
+
+    @property
+    def id(self) -> str:
+        return self.key
+
+    @property
+    def owner(self) -> str:
+        return self.cycle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostTry(Record):
+    """A try that failed outside the job: booked at what it used, retried, and counted per arm."""
+
+    key: Digest
+    attempt: int
+    cycle: str
+    reason: Reason
+    message: str
+    usage: Usage
+    arm: str | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.key}.{self.attempt}"
+
+    @property
+    def owner(self) -> str:
+        return self.cycle

@@ -1,0 +1,261 @@
+"""What the stages know of the outside. Each contract has a check in `nightschool.testing.conformance`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Event
+from typing import Protocol, TypeVar
+
+from nightschool.core.harness import File, Harness, Problem, Target
+from nightschool.core.jobs import FileChange, Job, Outcome
+from nightschool.core.sessions import Offset, ReadResult, Roots, TranscriptRef
+from nightschool.core.tasks import WorkspaceSource
+from nightschool.core.values import Digest, Record
+
+R = TypeVar("R", bound=Record)
+
+Redact = Callable[[str], str]
+"""Replaces each secret in a text by a stand-in; the same secret gives the same stand-in."""
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The time, aware, in UTC."""
+        ...
+
+
+class TranscriptSource(Protocol):
+    """Reads the transcripts of one agent. Never writes into the agent's folders.
+
+    Implementations are constructed as `Source(redact=...)` and redact every text before they
+    bound or return it.
+    """
+
+    name: str
+
+    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+        """The files that may be transcripts, by a cheap look: path, size, mtime. Ordered by path.
+
+        Links that dangle, folders that cannot be read and files that are no regular files
+        are passed over here and named by `read`, which is given them only if they were explicit.
+        """
+        ...
+
+    def recognises(self, ref: TranscriptRef) -> bool:
+        """Whether the file's first rows are this agent's, whatever its name."""
+        ...
+
+    def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
+        """The session in the file, or (with `since`) the part of it that lies behind that offset.
+
+        Never raises for bad content: a bad row costs that row, is counted in `left_out` with its
+        byte offset, and reading goes on. Two rows run together on one line are both read. A last
+        line without a newline that is no whole row is left for the next read and not counted.
+        Where the file was replaced (its head differs) it is read from the start.
+        """
+        ...
+
+
+class Surface(Protocol):
+    """What one agent lets us edit: where each component lies, its limits, how it is checked."""
+
+    name: str
+    version: str
+    """Of the knowledge, not of the agent: part of a job's key."""
+
+    def memory_target(self, *, project: str | None) -> Target:
+        """The memory file for a correction: the project's, or with None the user's own."""
+        ...
+
+    def live_path(self, target: Target, home: Path) -> Path:
+        """Where the target lies on disk (links not resolved)."""
+        ...
+
+    def load(self, project: Path | None, home: Path) -> Harness:
+        """The live files that shape the agent, as a tree: the project's and the user's own."""
+        ...
+
+    def place(self, harness: Harness, root: Path, home: Path) -> None:
+        """Write a tree where this agent reads it: `project/` below root, `user/` below home.
+
+        Exact in bytes and modes; refuses to write through a link that leads out of either.
+        """
+        ...
+
+    def problems(self, harness: Harness) -> Sequence[Problem]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxPlan:
+    """What a workspace is made of and what it may reach."""
+
+    workspace: WorkspaceSource
+    files: tuple[File, ...] = ()
+    """Laid over the workspace."""
+    name: str = "project"
+    """Last part of the workspace's path inside."""
+    readable: tuple[tuple[str, str], ...] = ()
+    """(host path, inside path) pairs mounted read-only: the agent's own program."""
+    gateway: Path | None = None
+    """A unix socket outside; inside, `Workspace.gateway_url` leads to it. None: no network at all."""
+    memory_bytes: int = 4 << 30
+    processes: int = 512
+    file_bytes: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command to run inside. `environment` is all that it gets besides PATH, HOME, LANG, TMPDIR."""
+
+    argv: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+    stdin: bytes = b""
+    timeout: timedelta = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """How a command ended. `exit_code` is None where it was stopped (`timed_out` or `cancelled`)."""
+
+    exit_code: int | None
+    stdout: bytes
+    stderr: bytes
+    wall: timedelta
+    timed_out: bool = False
+    cancelled: bool = False
+
+
+class Workspace(Protocol):
+    """An open sandbox. `root` and `home` are host paths, `inside_*` what a process inside sees."""
+
+    root: Path
+    home: Path
+    inside_root: str
+    inside_home: str
+    gateway_url: str | None
+    """`http://127.0.0.1:PORT` inside, leading to the plan's gateway."""
+
+    def execute(self, command: Command, cancelled: Event) -> Execution:
+        """Run to the end, to the time-out or to the cancel; then nothing of it is left running.
+
+        A process group that is told to stop is gone within two seconds.
+        """
+        ...
+
+    def changes(self) -> tuple[FileChange, ...]:
+        """What differs from the workspace as it was opened (harness files placed since by `seal`
+        are not changes). Links and special files are not followed."""
+        ...
+
+    def seal(self) -> None:
+        """Take the present state of root as the one that `changes` compares with."""
+        ...
+
+
+class Sandbox(Protocol):
+    """Opens workspaces. `open` raises `SandboxUnavailable` with the way to get it; never falls back."""
+
+    name: str
+
+    def open(self, plan: SandboxPlan) -> AbstractContextManager[Workspace]:
+        """A fresh workspace and an empty HOME, removed on leaving."""
+        ...
+
+    def probe(self) -> Sequence[tuple[str, bool, str]]:
+        """(part, works, how to mend it) for `doctor`."""
+        ...
+
+
+class Runner(Protocol):
+    """Carries out jobs. A job that cannot be done is a `Failed` outcome."""
+
+    name: str
+
+    def version(self) -> str:
+        """Version of the agent, part of each job's key. Raises `RunnerUnusable` if it is missing."""
+        ...
+
+    def run(self, job: Job, cancelled: Event) -> Outcome:
+        """Raises only when no further job could succeed: `RunnerUnusable`, `AuthenticationFailed`,
+        `SandboxUnavailable`, `BudgetExhausted`. Returns within two seconds of `cancelled`."""
+        ...
+
+
+Ticket = int
+
+
+class Engine(Protocol):
+    """Runs many jobs at once."""
+
+    def submit(self, job: Job) -> Ticket: ...
+
+    def completed(self) -> Iterator[tuple[Ticket, Outcome]]:
+        """Outcomes in order of completion, until none is outstanding."""
+        ...
+
+    def cancel(self, ticket: Ticket) -> None: ...
+
+
+class Store(Protocol):
+    """What is remembered. Every method is one transaction; two processes at once lose nothing."""
+
+    def commit(self, *records: Record) -> None:
+        """Write all or none. A record under a known id: the same content is nothing to do, another
+        content replaces it where its kind `GROWS`, else it is a `Conflict`."""
+        ...
+
+    def get(self, kind: type[R], record_id: str) -> R | None: ...
+
+    def find(self, kind: type[R], owner: str | None = None) -> Sequence[R]:
+        """All of a kind in the order of first writing; with `owner` only those."""
+        ...
+
+    def remove(self, kind: type[Record], record_id: str) -> None:
+        """Only kinds that `GROWS`."""
+        ...
+
+    def put_blob(self, content: bytes) -> Digest: ...
+
+    def blob(self, digest: Digest) -> bytes:
+        """Raises `NotFound`; raises `Conflict` where the stored bytes no longer have this digest."""
+        ...
+
+    def take(self, counter: str, count: int = 1) -> int:
+        """The first of `count` numbers of a counter that are never given again (from 1)."""
+        ...
+
+    def hold(self, lock: str) -> AbstractContextManager[None]:
+        """A lock between processes that dies with its process. Raises `Busy` at once if it is held."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveFile:
+    """A live file as it is now. `path` is the real path (links resolved)."""
+
+    path: Path
+    content: bytes | None
+    """None: there is no file."""
+    mode: int | None
+
+
+class LiveFiles(Protocol):
+    """The only writer of live files."""
+
+    def read(self, path: Path) -> LiveFile:
+        """Raises `UserError` where the file is there but cannot be read: never an empty one instead."""
+        ...
+
+    def swap(
+        self, path: Path, *, expected: bytes | None, content: bytes | None, mode: int | None
+    ) -> LiveFile:
+        """Replace the bytes atomically if they still are `expected`, else raise `Conflict` and write nothing.
+
+        Follows a link to its file and keeps the link. `content` None removes the file.
+        `mode` None keeps the mode (0644 for a new file).
+        """
+        ...

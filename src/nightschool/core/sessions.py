@@ -1,0 +1,272 @@
+"""A transcript in our own terms: who said what, what was called, what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from nightschool.core.values import Record, Value, digest_of
+
+
+class Speaker(StrEnum):
+    HUMAN = "human"
+    AGENT = "agent"
+
+
+class CallStatus(StrEnum):
+    """What became of a tool call. A call without a result is unknown, not failed."""
+
+    OK = "ok"
+    ERROR = "error"
+    REFUSED = "refused"
+    """A person turned it down."""
+    UNKNOWN = "unknown"
+
+
+class SignalKind(StrEnum):
+    CORRECTION = "correction"
+    REFUSAL = "refusal"
+    INTERRUPTION = "interruption"
+    APPROVAL = "approval"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall(Value):
+    """One call of a tool by the agent. Texts are redacted, then bounded, marked where cut."""
+
+    call_id: str
+    name: str
+    arguments: str = ""
+    """JSON text of the arguments, or the raw text where the agent records no JSON."""
+    command: str | None = None
+    """The shell command line, where the tool is a shell."""
+    files: tuple[str, ...] = ()
+    """Paths that the call names as written or edited, as the agent wrote them."""
+    result: str | None = None
+    """None: no result in the transcript."""
+    status: CallStatus = CallStatus.UNKNOWN
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn(Value):
+    """A human's prompt, or what the agent said and did until the next row of a human.
+
+    `row` is the agent's own id of the row where it has one (copied rows of forks share it),
+    else the digest of speaker, time and text. `offset` is the byte offset of its row in the file.
+    """
+
+    speaker: Speaker
+    text: str
+    row: str
+    at: datetime | None = None
+    offset: int = 0
+    calls: tuple[ToolCall, ...] = ()
+    interrupted: bool = False
+    """The human stopped the agent in this (agent) turn."""
+    skills: tuple[str, ...] = ()
+    """Skills that the agent loaded in this turn."""
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateResult(Value):
+    """The result of a call that stands in a part read earlier (or in a cut file, nowhere)."""
+
+    call_id: str
+    result: str
+    status: CallStatus
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal(Value):
+    """Something a human said or did that judges the agent."""
+
+    kind: SignalKind
+    turn: int
+    """Index into `Session.turns`: of the human's turn for words, of the agent's for acts."""
+    quote: str = ""
+    """The human's words that carry it; "" for acts (refusal, interruption)."""
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session(Record):
+    """One transcript. Times are aware, in UTC. Grows as its file grows."""
+
+    GROWS = True
+
+    session_id: str
+    """The agent's own id, unique within its source."""
+    source: str
+    path: str
+    """The transcript file, for `explain` and for the person; never decoded for meaning."""
+    agent_version: str | None = None
+    project: str | None = None
+    """The working directory that the rows name; None where no row names one."""
+    branch: str | None = None
+    commit: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    headless: bool = False
+    """Started by a machine: listed with no human turns, never mined."""
+    ours: bool = False
+    """One of our own replays, known by its marker: left out and counted."""
+    sidechain: bool = False
+    """A sub-agent's own file: left out and counted."""
+    turns: tuple[Turn, ...] = ()
+    late: tuple[LateResult, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What could not be read: offset and reason, redacted."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.source}:{self.session_id}"
+
+    @property
+    def owner(self) -> str:
+        return self.project or ""
+
+    @property
+    def human_turns(self) -> tuple[Turn, ...]:
+        return () if self.headless else tuple(t for t in self.turns if t.speaker is Speaker.HUMAN)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """Distinct calls by id, in order; the copy with the known status wins."""
+        found: dict[str, ToolCall] = {}
+        for turn in self.turns:
+            for call in turn.calls:
+                known = found.get(call.call_id)
+                if known is None or known.status is CallStatus.UNKNOWN:
+                    found[call.call_id] = call
+        return tuple(found.values())
+
+    @property
+    def tool_errors(self) -> int:
+        return sum(call.status is CallStatus.ERROR for call in self.calls)
+
+    @property
+    def refusals(self) -> int:
+        return sum(call.status is CallStatus.REFUSED for call in self.calls)
+
+    def extended(self, part: Session) -> Session:
+        """This session with a later part of the same file: turns appended, late results joined.
+
+        A turn whose row is already here adds nothing, so reading the same bytes twice is harmless.
+        """
+        if part.id != self.id:
+            raise ValueError(f"{part.id} is no part of {self.id}")
+        known = {turn.row for turn in self.turns}
+        turns = self.turns + tuple(turn for turn in part.turns if turn.row not in known)
+        starts = [at for at in (self.started_at, part.started_at) if at is not None]
+        ends = [at for at in (self.ended_at, part.ended_at) if at is not None]
+        return replace(
+            self,
+            path=part.path,
+            agent_version=part.agent_version or self.agent_version,
+            project=self.project or part.project,
+            branch=self.branch or part.branch,
+            commit=self.commit or part.commit,
+            started_at=min(starts, default=None),
+            ended_at=max(ends, default=None),
+            headless=self.headless or part.headless,
+            ours=self.ours or part.ours,
+            sidechain=self.sidechain or part.sidechain,
+            turns=turns,
+            late=self.late + tuple(late for late in part.late if late not in self.late),
+            warnings=self.warnings + tuple(w for w in part.warnings if w not in self.warnings),
+        ).settled()
+
+    def settled(self) -> Session:
+        """This session with late results joined to the calls that they answer."""
+        late = {result.call_id: result for result in self.late}
+        if not late:
+            return self
+        turns = tuple(
+            replace(turn, calls=tuple(_joined(call, late) for call in turn.calls)) if turn.calls else turn
+            for turn in self.turns
+        )
+        answered = {call.call_id for turn in turns for call in turn.calls}
+        return replace(self, turns=turns, late=tuple(r for r in self.late if r.call_id not in answered))
+
+
+def _joined(call: ToolCall, late: dict[str, LateResult]) -> ToolCall:
+    found = late.get(call.call_id)
+    if found is None or call.result is not None:
+        return call
+    return replace(call, result=found.result, status=found.status, exit_code=found.exit_code)
+
+
+def row_id(speaker: Speaker, at: datetime | None, text: str) -> str:
+    """The id of a row whose agent gives it none."""
+    return digest_of(speaker, at, text)[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roots(Value):
+    """Where to look: explicit folders or files, or an agent's default places under a home."""
+
+    home: str
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables that move an agent's folder (CLAUDE_CONFIG_DIR, CODEX_HOME)."""
+    explicit: tuple[str, ...] = ()
+    """When given, only these are searched, whatever the names of the files in them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptRef(Value):
+    """A transcript file, known by a cheap look (no content read)."""
+
+    source: str
+    path: str
+    size: int
+    mtime: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offset(Record):
+    """How far a file was read. Kept by the store as the cursor of that file."""
+
+    GROWS = True
+
+    source: str
+    path: str
+    position: int
+    """Bytes read and stored; always at the start of a row."""
+    size: int
+    mtime: datetime
+    head: str
+    """Digest of the first bytes (up to 1 KiB): a file that was replaced is read anew."""
+    session: str
+    """The id of the session that this file gave; "" where it gave none."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.source}:{self.path}"
+
+    @property
+    def owner(self) -> str:
+        return self.source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut(Value):
+    """A file or record that was not taken, and why."""
+
+    path: str
+    reason: str
+    """A code: sub-agent, own-replay, unreadable, not-a-transcript, bad-record, empty, dangling-link."""
+    offset: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadResult(Value):
+    """What one read of one file gave. `session` is None where the file holds no session."""
+
+    session: Session | None
+    offset: Offset | None
+    left_out: tuple[LeftOut, ...] = field(default=())

@@ -1,0 +1,204 @@
+"""What is worth learning, and the replayable work it is practised on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal, NewType
+
+from nightschool.core.harness import File
+from nightschool.core.values import Digest, Record, Value, digest_of
+
+TaskId = NewType("TaskId", str)
+
+
+class Split(StrEnum):
+    TRAIN = "train"
+    HOLDOUT = "holdout"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Footprint(Value):
+    """Passes if what the agent left behind holds `wanted` (if any) and does not hold `unwanted` (if any).
+
+    What is searched: command lines it ran and the text it added to files, by whole words
+    (so `npm` is not found in `pnpm`), case folded. A check without `wanted` passes only where
+    the agent changed something at all, so that doing nothing never passes.
+    """
+
+    kind: Literal["footprint"] = "footprint"
+    wanted: str | None = None
+    unwanted: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRule(Value):
+    """Passes if the file at `path` in the finished workspace holds (or does not hold) `text`."""
+
+    kind: Literal["file"] = "file"
+    path: str
+    text: str
+    absent: bool = False
+
+
+Check = Footprint | FileRule
+"""One way to judge an outcome. A new kind is a new class and a `match` arm in rules/checking.py."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitSource(Value):
+    """Workspace from a private mirror of a repository at a commit."""
+
+    kind: Literal["git"] = "git"
+    repository: str
+    """Root of the person's working tree (only ever read)."""
+    commit: str
+    """Full object id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesSource(Value):
+    """Workspace from the files that the session itself shows."""
+
+    kind: Literal["files"] = "files"
+    files: tuple[File, ...] = ()
+
+
+WorkspaceSource = GitSource | FilesSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment(Value):
+    """A place in a session that justifies something: the human's words, redacted."""
+
+    session: str
+    turn: int
+    quote: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction(Record):
+    """The same thing said in one or several sessions: what `nightschool corrections` lists.
+
+    `key` is what makes two corrections the same (`use pnpm not npm`); `wanted` and `unwanted` are
+    its machine form where the words were explicit, else both are None.
+    """
+
+    GROWS = True
+
+    key: str
+    statement: str
+    """The human's words, of the clearest moment."""
+    wanted: str | None = None
+    unwanted: str | None = None
+    moments: tuple[Moment, ...] = ()
+    projects: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return "c-" + digest_of(self.key)[:10]
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(moment.session for moment in self.moments))
+
+    @property
+    def last_at(self) -> datetime | None:
+        return max((m.at for m in self.moments if m.at is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate(Record):
+    """A correction worth learning, as an editor may know it: evidence from train sessions only."""
+
+    GROWS = True
+
+    correction: str
+    """Id of the `Correction`."""
+    statement: str
+    evidence: tuple[Moment, ...]
+    sessions: tuple[str, ...]
+    """All sessions that hold the correction, hold-out ones too: ids only."""
+    check: Check
+    """Never shown to an editor."""
+    project: str
+    """Root of the project it was seen in; "" where it was seen in several (then the user's own file)."""
+
+    @property
+    def id(self) -> str:
+        return "k-" + digest_of(self.correction, self.project)[:10]
+
+    @property
+    def owner(self) -> str:
+        return self.project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(Record):
+    """A replayable piece of work. Its content never changes; the id is the digest of what matters."""
+
+    prompt: str
+    workspace: WorkspaceSource
+    checks: tuple[Check, ...]
+    session: str
+    turn: int
+    """Index of the human turn that is the prompt."""
+    source: str
+    """The agent whose session it was."""
+    project: str
+    cluster: str
+    """Tasks of one session, or of near-identical prompts, share it. Never straddles a split."""
+    split: Split
+    concerns: tuple[str, ...] = ()
+    """Ids of the candidates that the task concerns, whether or not it was corrected there."""
+    at: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        return "t-" + digest_of(self.prompt, self.workspace, self.session, self.turn, self.checks)[:12]
+
+    @property
+    def owner(self) -> str:
+        return self.project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment(Record):
+    """The split of one cluster, decided once, before anything is mined from it, kept for ever."""
+
+    cluster: str
+    split: Split
+    sessions: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        return self.cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldoutVersion(Record):
+    """One version of the hold-out of one pool: what the alpha is spent on.
+
+    A new version starts by the count of new tasks, never by results or by spent alpha.
+    """
+
+    pool: str
+    """The project's root, or "" for the pool over all projects."""
+    number: int
+    tasks: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        return f"{digest_of(self.pool)[:10]}.{self.number}"
+
+    @property
+    def owner(self) -> str:
+        return self.pool
+
+
+def task_digest(tasks: tuple[Task, ...]) -> Digest:
+    """What a verdict names as the tasks and checks that it speaks of."""
+    return digest_of(*sorted((task.id, digest_of(task.checks)) for task in tasks))

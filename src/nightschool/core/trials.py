@@ -1,0 +1,136 @@
+"""Scored work and the evidence that a gate bets on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from nightschool.core.values import Digest, Record, Value, digest_of
+
+
+class Arm(StrEnum):
+    BASE = "base"
+    DRAFT = "draft"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial(Record):
+    """task x arm x repeat (or draw): one job with its score."""
+
+    task: str
+    arm: Arm
+    harness: Digest
+    job: Digest
+    repeat: int = 0
+    draw: int | None = None
+    score: float | None
+    """1.0 or 0.0 under metric `hard`; None: lost, never judged."""
+    failed_checks: tuple[int, ...] = ()
+    """Indexes into the task's checks; an editor never sees them."""
+    note: str = ""
+    """Why it scored as it did, in plain words, for the report."""
+    purpose: str
+    """probe (is the task fit to serve), train, target, guard, report."""
+    cycle: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.job}.{self.purpose}"
+
+    @property
+    def owner(self) -> str:
+        return self.cycle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair(Record):
+    """Both arms tried anew on one task under one fresh draw number.
+
+    Each pair enters a wealth once: its id is (wealth, draw), and the store refuses a second one.
+    """
+
+    wealth: Digest
+    """Key of the wealth that it belongs to (`WealthKey.digest`)."""
+    draw: int
+    role: str
+    """target | guard | report"""
+    task: str
+    cluster: str
+    base_score: float
+    draft_score: float
+    cycle: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.wealth}.{self.draw}"
+
+    @property
+    def owner(self) -> str:
+        return self.wealth
+
+    @property
+    def d(self) -> float:
+        """Draft minus base, in [-1, 1]."""
+        return self.draft_score - self.base_score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WealthKey(Value):
+    """What a wealth belongs to. When one of these changes it starts at 1 as a new k."""
+
+    draft: Digest
+    base: Digest
+    runner: str
+    runner_version: str
+    model: str
+    judge: str
+    checks: Digest
+    holdout: str
+    """Id of the `HoldoutVersion`."""
+
+    @property
+    def digest(self) -> Digest:
+        return digest_of(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlphaEntry(Record):
+    """The ledger of one hold-out version: its k-th draft. Written before the first trial."""
+
+    holdout: str
+    k: int
+    wealth: Digest
+    draft: str
+    at: datetime
+
+    @property
+    def id(self) -> str:
+        return f"{self.holdout}.{self.k}"
+
+    @property
+    def owner(self) -> str:
+        return self.holdout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition(Record):
+    """Targets and guards of one wealth, drawn before its first trial by a rule that sees no outcome."""
+
+    wealth: Digest
+    targets: tuple[str, ...]
+    guards: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        return self.wealth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate(Value):
+    """A mean score with its 95 % interval, from `n` fresh trials."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
