@@ -14,6 +14,7 @@ from nightschool.core.harness import File, Harness, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome
 from nightschool.core.sessions import Offset, ReadResult, Roots, TranscriptRef
 from nightschool.core.tasks import WorkspaceSource
+from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, Record
 
 R = TypeVar("R", bound=Record)
@@ -182,6 +183,40 @@ class Runner(Protocol):
     def run(self, job: Job, cancelled: Event) -> Outcome:
         """Raises only when no further job could succeed: `RunnerUnusable`, `AuthenticationFailed`,
         `SandboxUnavailable`, `BudgetExhausted`. Returns within two seconds of `cancelled`."""
+        ...
+
+
+class Practice(Protocol):
+    """Makes trials: what the gate and the improver see of replaying (stages/replay.py)."""
+
+    def trials(self, requests: Sequence[TrialRequest]) -> Sequence[Trial]:
+        """One trial for each request, in order. Runs several at once.
+
+        A lost try is made again on the same draw; a trial that stays lost has the score None.
+        Raises `BudgetExhausted` where the budget does not allow all of them: then none was started.
+        """
+        ...
+
+    def left(self) -> int:
+        """How many more jobs the budget allows."""
+        ...
+
+
+class Projects(Protocol):
+    """What is known of the folder that a session ran in. Only ever reads."""
+
+    def root(self, directory: str) -> str:
+        """The main working tree of the git repository that holds the directory (worktrees of one
+        repository have one root), else the directory itself, also where it no longer exists."""
+        ...
+
+    def commit_at(self, root: str, *, branch: str | None, at: datetime) -> str | None:
+        """The newest commit of the branch (of HEAD where the branch is unknown or gone) that is not
+        younger than `at`; None where there is no git or no such commit."""
+        ...
+
+    def text_at(self, root: str, commit: str, path: str) -> bytes | None:
+        """A file's bytes at a commit; None where it is not in it."""
         ...
 
 

@@ -33,16 +33,18 @@ class Footprint(Value):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileRule(Value):
-    """Passes if the file at `path` in the finished workspace holds (or does not hold) `text`."""
+class Touched(Value):
+    """Passes if at least one of these files was changed or made: the work went to the right place.
 
-    kind: Literal["file"] = "file"
-    path: str
-    text: str
-    absent: bool = False
+    Mined from sessions that nobody corrected; it lets a task serve as a guard.
+    """
+
+    kind: Literal["touched"] = "touched"
+    paths: tuple[str, ...]
+    """Relative to the project's root."""
 
 
-Check = Footprint | FileRule
+Check = Footprint | Touched
 """One way to judge an outcome. A new kind is a new class and a `match` arm in rules/checking.py."""
 
 

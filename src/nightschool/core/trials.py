@@ -6,12 +6,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from nightschool.core.harness import Harness
+from nightschool.core.tasks import Task
 from nightschool.core.values import Digest, Record, Value, digest_of
 
 
 class Arm(StrEnum):
     BASE = "base"
     DRAFT = "draft"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRequest(Value):
+    """A trial to be made."""
+
+    task: Task
+    harness: Harness
+    arm: Arm
+    purpose: str
+    repeat: int = 0
+    draw: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
