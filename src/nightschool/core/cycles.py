@@ -1,0 +1,102 @@
+"""One run of the whole loop: its limits, and what it reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from nightschool.core.proposals import RefusedEdit
+from nightschool.core.trials import Estimate
+from nightschool.core.values import Record, Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget(Value):
+    """Hard limits of one cycle. None is no limit. Unknown use counts as over a limit that is set."""
+
+    jobs: int | None = 100
+    wall: timedelta | None = timedelta(minutes=60)
+    tokens: int | None = None
+    cost: Decimal | None = None
+    """US dollars."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spend(Value):
+    """What a cycle used. `tokens` and `cost` are the sums of what is known; `unknown_*` count the jobs
+    whose use nobody told, `unsettled` the reservations whose job never came to an end."""
+
+    jobs: int = 0
+    """Started, those that were lost or broken off too."""
+    reused: int = 0
+    """Answered from finished jobs of before, at no cost."""
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
+    unknown_tokens: int = 0
+    unknown_cost: int = 0
+    unsettled: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned(Value):
+    """What became of one candidate in a cycle."""
+
+    candidate: str
+    statement: str
+    sessions: int
+    code: str
+    """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
+    no-edit, unsafe, budget-ended, waits-for-review, rejected-before"""
+    why: str
+    draft: str | None = None
+    refused: tuple[RefusedEdit, ...] = ()
+    base: Estimate | None = None
+    proposal: Estimate | None = None
+    pairs: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CycleReport(Record):
+    """The report of a cycle. All texts are redacted."""
+
+    cycle: str
+    started_at: datetime
+    ended_at: datetime
+    project: str
+    """Root of the project, "" for all."""
+    runner: str
+    runner_version: str
+    model: str | None
+    sandbox: str
+    mode: str
+    sessions_read: int
+    sessions_known: int
+    human_turns: int
+    left_out: tuple[tuple[str, int], ...]
+    """(reason, how many)."""
+    postponed: int
+    corrections: int
+    candidates: int
+    tasks_train: int
+    tasks_holdout: int
+    skipped: tuple[tuple[str, int], ...]
+    """Why sessions gave no task: (reason, how many)."""
+    learned: tuple[Learned, ...]
+    spend: Spend
+    budget: Budget
+    trials: int
+    lost_by_arm: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = field(default=())
+    """What the person should know: a limit that was hit, what the replays lack, why nothing was learned."""
+    failed: str | None = None
+    """Why the cycle broke off; None where it came to its end."""
+
+    @property
+    def id(self) -> str:
+        return self.cycle
+
+    @property
+    def owner(self) -> str:
+        return self.project

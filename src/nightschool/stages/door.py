@@ -1,0 +1,224 @@
+"""The one door: every job passes here, and each concern is written once.
+
+Redaction of what leaves, resume and cache by key, the hard budget, the reservation before a job starts,
+the record after it ended, and the one place where a crash of a runner becomes a `Failed` outcome.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from threading import Event, Lock
+
+from nightschool.core.cycles import Budget, Spend
+from nightschool.core.errors import BudgetExhausted, NightschoolError
+from nightschool.core.harness import File
+from nightschool.core.jobs import Failed, Finished, Job, LostTry, Outcome, Reason, Reservation, Usage
+from nightschool.core.ports import Clock, Redact, Runner, Store
+
+TOKENS_BOOKED = 60_000
+"""Booked for a job before anything is known of its like: an agent's short task with its system prompt."""
+COST_BOOKED = Decimal("0.25")
+
+
+@dataclass(slots=True)
+class Door:
+    """A runner that remembers, pays and keeps secrets, in front of one that only runs.
+
+    Safe to be used by several threads; one job of a key runs at a time only if the caller sees to it.
+    """
+
+    runner: Runner
+    store: Store
+    clock: Clock
+    redact: Redact
+    budget: Budget
+    cycle: str
+    started_at: datetime
+    _spend: Spend = field(default_factory=Spend)
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def name(self) -> str:
+        return self.runner.name
+
+    def version(self) -> str:
+        return self.runner.version()
+
+    @property
+    def spend(self) -> Spend:
+        with self._lock:
+            return self._spend
+
+    def known(self, job: Job) -> Outcome | None:
+        """The outcome of a job that finished before, at no cost."""
+        finished = self.store.get(Finished, self.safe(job).key)
+        return finished.outcome if finished is not None else None
+
+    def left(self) -> int:
+        """How many more jobs the budget allows to start now."""
+        if self._stopped_by() is not None:
+            return 0
+        if self.budget.jobs is None:
+            return 1_000_000
+        with self._lock:
+            return max(0, self.budget.jobs - self._spend.jobs)
+
+    def stopped_by(self) -> str | None:
+        """Which limit ended the budget, in words; None while there is some left."""
+        reason = self._stopped_by()
+        if reason is None and self.left() == 0:
+            return f"the limit of {self.budget.jobs} jobs is reached"
+        return reason
+
+    def run(self, job: Job, cancelled: Event) -> Outcome:
+        """Answer from a finished job of the same key, else book, run and record it."""
+        safe = self.safe(job)
+        known = self.store.get(Finished, safe.key)
+        if known is not None:
+            with self._lock:
+                self._spend = replace(self._spend, reused=self._spend.reused + 1)
+            return known.outcome
+        reservation = self._book(safe)
+        began = self.clock.now()
+        try:
+            outcome = self.runner.run(safe, cancelled)
+        except NightschoolError as error:
+            lost = Failed(reason=Reason.INFRASTRUCTURE, message=self.redact(str(error)))
+            self._settle(safe, reservation, began, lost)
+            raise
+        except Exception as error:  # noqa: BLE001 - the one boundary: a runner's crash is an outcome
+            message = self.redact(f"the runner crashed: {type(error).__name__}: {error}")
+            outcome = Failed(reason=Reason.BAD_REPLY, message=message)
+        outcome = self._bounded(outcome)
+        self._settle(safe, reservation, began, outcome)
+        return outcome
+
+    def safe(self, job: Job) -> Job:
+        """The job with every text that leaves redacted. Redaction is idempotent, so the key is stable."""
+        return replace(
+            job, prompt=self.redact(job.prompt), files=tuple(_redacted(f, self.redact) for f in job.files)
+        )
+
+    def _book(self, job: Job) -> Reservation:
+        reservation = Reservation(
+            key=job.key,
+            attempt=self.store.take("attempts"),
+            cycle=self.cycle,
+            at=self.clock.now(),
+            tokens=TOKENS_BOOKED,
+            cost=COST_BOOKED,
+        )
+        with self._lock:
+            reason = self._over()
+            if reason is not None:
+                raise BudgetExhausted(reason)
+            self._spend = replace(self._spend, jobs=self._spend.jobs + 1, unsettled=self._spend.unsettled + 1)
+        self.store.commit(reservation)
+        return reservation
+
+    def _settle(self, job: Job, reservation: Reservation, began: datetime, outcome: Outcome) -> None:
+        lost = isinstance(outcome, Failed) and outcome.lost
+        if isinstance(outcome, Failed) and lost:
+            record: LostTry | Finished = LostTry(
+                key=job.key,
+                attempt=reservation.attempt,
+                cycle=self.cycle,
+                reason=outcome.reason,
+                message=outcome.message,
+                usage=outcome.usage,
+                arm=job.arm,
+            )
+        else:
+            record = Finished(
+                key=job.key,
+                cycle=self.cycle,
+                role=job.role,
+                agent=job.agent,
+                started_at=began,
+                ended_at=self.clock.now(),
+                outcome=outcome,
+                task=job.task,
+                arm=job.arm,
+                draw=job.draw,
+            )
+        self.store.commit(record)
+        with self._lock:
+            self._spend = _added(self._spend, outcome.usage, lost=lost)
+
+    def _bounded(self, outcome: Outcome) -> Outcome:
+        """The outcome with its texts redacted before anything is stored."""
+        calls = tuple(
+            replace(
+                call,
+                arguments=self.redact(call.arguments),
+                command=None if call.command is None else self.redact(call.command),
+                result=None if call.result is None else self.redact(call.result),
+            )
+            for call in outcome.trajectory
+        )
+        files = tuple(
+            replace(
+                change, added=self.redact(change.added), content=_redacted_bytes(change.content, self.redact)
+            )
+            for change in outcome.files
+        )
+        if isinstance(outcome, Failed):
+            return replace(outcome, message=self.redact(outcome.message), trajectory=calls, files=files)
+        return replace(outcome, reply=self.redact(outcome.reply), trajectory=calls, files=files)
+
+    def _stopped_by(self) -> str | None:
+        with self._lock:
+            return self._over(jobs=False)
+
+    def _over(self, *, jobs: bool = True) -> str | None:
+        if jobs and self.budget.jobs is not None and self._spend.jobs >= self.budget.jobs:
+            return f"the limit of {self.budget.jobs} jobs is reached"
+        if self.budget.wall is not None and self.clock.now() - self.started_at >= self.budget.wall:
+            return f"the limit of {self.budget.wall.total_seconds() / 60:.0f} minutes is reached"
+        return _no_room(self._spend, self.budget)
+
+
+def _no_room(spend: Spend, budget: Budget) -> str | None:
+    """Why tokens or money leave no room for another job. Each running job stays booked in full."""
+    booked = spend.unsettled + 1
+    if budget.tokens is not None:
+        if spend.unknown_tokens:
+            return "a job did not tell its tokens, so the token limit cannot be kept"
+        if spend.tokens + booked * TOKENS_BOOKED > budget.tokens:
+            return f"the limit of {budget.tokens} tokens leaves no room for another job"
+    if budget.cost is not None:
+        if spend.unknown_cost:
+            return "a job did not tell its cost, so the money limit cannot be kept"
+        if spend.cost + booked * COST_BOOKED > budget.cost:
+            return f"the limit of {budget.cost} dollars leaves no room for another job"
+    return None
+
+
+def _added(spend: Spend, usage: Usage, *, lost: bool) -> Spend:
+    return replace(
+        spend,
+        unsettled=spend.unsettled - 1,
+        lost=spend.lost + lost,
+        tokens=spend.tokens + (usage.tokens or 0),
+        cost=spend.cost + (usage.cost or Decimal(0)),
+        unknown_tokens=spend.unknown_tokens + (usage.tokens is None),
+        unknown_cost=spend.unknown_cost + (usage.cost is None),
+    )
+
+
+def _redacted(file: File, redact: Redact) -> File:
+    content = _redacted_bytes(file.content, redact)
+    return file if content is None else replace(file, content=content)
+
+
+def _redacted_bytes(content: bytes | None, redact: Redact) -> bytes | None:
+    """Text with its secrets replaced; bytes that are no UTF-8 stay as they are."""
+    if content is None:
+        return None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content
+    return redact(text).encode("utf-8")

@@ -1,0 +1,118 @@
+"""Replays tasks under a harness: requests in, scored trials out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from nightschool.core.errors import BudgetExhausted
+from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Role
+from nightschool.core.ports import Engine, Store
+from nightschool.core.trials import Trial, TrialRequest
+from nightschool.rules.checking import judge
+from nightschool.stages.door import Door
+
+TRIES = 3
+"""A job that failed outside of itself (429, 5xx, sandbox start) is tried so often on the same draw."""
+PAUSE_SECONDS = 2.0
+"""Before the second try; doubled before the third."""
+
+
+@dataclass(slots=True)
+class Replay:
+    """`Practice` over an engine and the door. Trials of finished jobs cost nothing."""
+
+    door: Door
+    engine: Engine
+    store: Store
+    cycle: str
+    options: JobOptions
+    surface_version: str
+    progress: Callable[[int, int], None] = field(default=lambda _done, _total: None)
+    pause: Callable[[float], None] = field(default=time.sleep)
+    lost: dict[str, int] = field(default_factory=dict)
+    """Trials that stayed lost, by arm."""
+    made: int = 0
+
+    def left(self) -> int:
+        return self.door.left()
+
+    def ask(self, job: Job) -> Outcome:
+        """One job that is no trial (an edit), through the same engine, retries and budget."""
+        safe = self.door.safe(job)
+        if self.door.known(safe) is None and self.door.left() == 0:
+            raise BudgetExhausted(self.door.stopped_by() or "the budget is used up")
+        return self._run({safe.key: safe})[safe.key]
+
+    def trials(self, requests: Sequence[TrialRequest]) -> Sequence[Trial]:
+        jobs = [self.door.safe(self.job(request)) for request in requests]
+        new = {job.key for job in jobs if self.door.known(job) is None}
+        if new and len(new) > self.door.left():
+            reason = self.door.stopped_by() or f"{len(new)} more jobs do not fit into the budget"
+            raise BudgetExhausted(reason)
+        outcomes = self._run({job.key: job for job in jobs})
+        return [
+            self._trial(request, job, outcomes[job.key]) for request, job in zip(requests, jobs, strict=True)
+        ]
+
+    def job(self, request: TrialRequest) -> Job:
+        """The job of a trial. Only a trial of the gate carries arm and draw; others are shared by key."""
+        return Job(
+            role=Role.ATTEMPT,
+            prompt=request.task.prompt,
+            agent=self.door.name,
+            agent_version=self.door.version(),
+            harness=request.harness,
+            workspace=request.task.workspace,
+            options=self.options,
+            task=request.task.id,
+            surface_version=self.surface_version,
+            repeat=request.repeat,
+            arm=None if request.draw is None else request.arm,
+            draw=request.draw,
+        )
+
+    def _run(self, jobs: dict[str, Job]) -> dict[str, Outcome]:
+        outcomes: dict[str, Outcome] = {}
+        waiting = dict(jobs)
+        for attempt in range(TRIES):
+            if attempt:
+                self.pause(PAUSE_SECONDS * 2 ** (attempt - 1))
+            tickets = {self.engine.submit(job): key for key, job in waiting.items()}
+            for done, (ticket, outcome) in enumerate(self.engine.completed(), start=1):
+                outcomes[tickets[ticket]] = outcome
+                self.progress(done, len(tickets))
+            waiting = {key: job for key, job in jobs.items() if _lost(outcomes[key])}
+            if not waiting or self.door.left() < len(waiting):
+                break
+        return outcomes
+
+    def _trial(self, request: TrialRequest, job: Job, outcome: Outcome) -> Trial:
+        known = self.store.get(Trial, f"{job.key}.{request.purpose}")
+        if known is not None:
+            return known
+        judgement = judge(request.task.checks, outcome)
+        trial = Trial(
+            task=request.task.id,
+            arm=request.arm,
+            harness=request.harness.digest,
+            job=job.key,
+            repeat=request.repeat,
+            draw=request.draw,
+            score=judgement.score,
+            failed_checks=judgement.failed,
+            note=judgement.note,
+            purpose=request.purpose,
+            cycle=self.cycle,
+        )
+        if trial.score is None:
+            self.lost[request.arm] = self.lost.get(request.arm, 0) + 1
+            return trial  # its tries are on record; a later cycle makes it anew on the same draw
+        self.store.commit(trial)
+        self.made += 1
+        return trial
+
+
+def _lost(outcome: Outcome) -> bool:
+    return isinstance(outcome, Failed) and outcome.lost
