@@ -128,8 +128,13 @@ def _locks_out_the_other(first: Store, second: Store) -> None:
             pass
         with second.hold("check-other"):
             pass
-    with _raises(KeyError), second.hold("check"):
-        raise KeyError
+
+    def fail_while_holding() -> None:
+        with second.hold("check"):
+            raise KeyError
+
+    with _raises(KeyError):
+        fail_while_holding()
     with first.hold("check"):
         pass
 
@@ -168,7 +173,7 @@ def _digest(text: str) -> Digest:
 
 
 def _moment() -> Moment:
-    return Moment(session="claude-code:s1", turn=2, quote="use a,\nnot b \u2028\ud83d\ude80", at=AT)
+    return Moment(session="claude-code:s1", turn=2, quote="use a,\nnot b \u2028\U0001f680", at=AT)
 
 
 def _task() -> Task:

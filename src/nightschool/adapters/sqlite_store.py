@@ -1,0 +1,263 @@
+"""The store on SQLite: one file for the records, one folder for the blobs, one for the locks."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from nightschool.adapters.blob_folder import BlobFolder
+from nightschool.adapters.file_locks import holding
+from nightschool.adapters.record_tables import COUNTERS, HEAD, WRITTEN, record_of, record_table, row_of
+from nightschool.core.errors import Busy, Conflict, NightschoolError, UserError
+from nightschool.core.ports import R
+from nightschool.core.values import Digest, Record
+
+BUSY_MILLISECONDS = 30_000
+BEGIN = "nightschool_begin"
+"""Execution option of a connection: the statement that begins its transactions."""
+
+
+class SqliteStore:
+    """The `Store` port. Open one a process; its threads may share it."""
+
+    def __init__(self, *, home: Path, engine: Engine) -> None:
+        self._home = home
+        self._path = home / "nightschool.db"
+        self._engine = engine
+        self._writer = _writer(engine)
+        self._blobs = BlobFolder(home / "blobs")
+        self._writing = threading.Lock()
+        self._close = weakref.finalize(self, engine.dispose)
+
+    @classmethod
+    def open(cls, home: Path) -> SqliteStore:
+        """Open the store of a home; make it, or bring it up to date, where it is not."""
+        path = home / "nightschool.db"
+        _make_folders(home)
+        engine = _engine(path)
+        with _plainly(path):
+            # Alembic is slow to import: an up-to-date store is opened without it.
+            if not path.exists() or _revision(engine, path) != HEAD:
+                with holding(home / "locks", "store", wait=True):
+                    _migrate(engine, path)
+        return cls(home=home, engine=engine)
+
+    def close(self) -> None:
+        self._close()
+
+    def commit(self, *records: Record) -> None:
+        if not records:
+            return
+        rows = [(record, row_of(record)) for record in records]
+        with self._transaction(writes=True) as connection:
+            for record, row in rows:
+                self._write(connection, record, row)
+
+    def get(self, kind: type[R], record_id: str) -> R | None:
+        table = record_table(kind)
+        with self._transaction() as connection:
+            body = connection.scalar(select(table.c.body).where(table.c.id == record_id))
+        return None if body is None else self._read(kind, record_id, body)
+
+    def find(self, kind: type[R], owner: str | None = None) -> Sequence[R]:
+        table = record_table(kind)
+        query = select(table.c.id, table.c.body).order_by(table.c.written)
+        if owner is not None:
+            query = query.where(table.c.owner == owner)
+        with self._transaction() as connection:
+            rows = connection.execute(query).all()
+        return tuple(self._read(kind, row.id, row.body) for row in rows)
+
+    def remove(self, kind: type[Record], record_id: str) -> None:
+        if not kind.GROWS:
+            raise TypeError(f"a {kind.__name__} is never removed")
+        table = record_table(kind)
+        with self._transaction(writes=True) as connection:
+            connection.execute(table.delete().where(table.c.id == record_id))
+
+    def put_blob(self, content: bytes) -> Digest:
+        return self._blobs.put(content)
+
+    def blob(self, digest: Digest) -> bytes:
+        return self._blobs.get(digest)
+
+    def take(self, counter: str, count: int = 1) -> int:
+        if count < 1:
+            raise ValueError(f"cannot take {count} numbers of {counter}")
+        with self._transaction(writes=True) as connection:
+            # Apart from our own counters of rows, whatever name a caller chooses.
+            return _take(connection, f"of callers: {counter}", count)
+
+    def hold(self, lock: str) -> AbstractContextManager[None]:
+        return holding(self._home / "locks", lock)
+
+    def _write(self, connection: Connection, record: Record, row: dict[str, object]) -> None:
+        table = record_table(type(record))
+        body = connection.scalar(select(table.c.body).where(table.c.id == record.id))
+        if body is None:
+            written = _take(connection, WRITTEN, 1)
+            connection.execute(insert(table).values(written=written, **row))
+        elif body == row["body"] or self._read(type(record), record.id, body) == record:
+            return
+        elif record.GROWS:
+            connection.execute(update(table).where(table.c.id == record.id).values(**row))
+        else:
+            raise Conflict(
+                f"{type(record).__name__} {record.id} is stored with another content in {self._path}; "
+                "nothing was written"
+            )
+
+    def _read(self, kind: type[R], record_id: str, body: str) -> R:
+        try:
+            record = record_of(kind, body)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise UserError(
+                f"{self._path}: {kind.__name__} {record_id}: field {field or 'body'}: {first['msg']}; "
+                "it was written by another version of nightschool or by hand"
+            ) from error
+        if not isinstance(record, kind):
+            raise TypeError(f"{kind.__name__} was read as {type(record).__name__}")
+        return record
+
+    @contextmanager
+    def _transaction(self, *, writes: bool = False) -> Iterator[Connection]:
+        with _plainly(self._path):
+            if not writes:
+                with self._engine.begin() as connection:
+                    yield connection
+                return
+            # Threads queue here, in turn; SQLite's own waiting is for other processes and not fair.
+            with self._writing, self._writer.begin() as connection:
+                yield connection
+
+
+def _take(connection: Connection, counter: str, count: int) -> int:
+    raised = update(COUNTERS).where(COUNTERS.c.name == counter).values(value=COUNTERS.c.value + count)
+    last: int | None = connection.scalar(raised.returning(COUNTERS.c.value))
+    if last is None:
+        connection.execute(insert(COUNTERS).values(name=counter, value=count))
+        return 1
+    return last - count + 1
+
+
+def _make_folders(home: Path) -> None:
+    for folder in (home, home / "blobs", home / "locks"):
+        try:
+            # Only folders that we make: the mode of one that a person chose is theirs.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(
+                f"cannot make the folder {folder}: {error.strerror}; "
+                "set NIGHTSCHOOL_HOME to a folder that you may write to"
+            ) from error
+
+
+def _engine(path: Path) -> Engine:
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_MILLISECONDS / 1000})
+
+    def connected(connection: Any, _: object) -> None:
+        # The driver's own idea of when a transaction begins would leave schema changes outside.
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+
+    def begun(connection: Connection) -> None:
+        statement = connection.get_execution_options().get(BEGIN, "BEGIN")
+        if statement:
+            connection.exec_driver_sql(statement)
+
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "begin", begun)
+    return engine
+
+
+def _writer(engine: Engine) -> Engine:
+    """The same connections for transactions that write: SQLite must know so from their beginning."""
+    return engine.execution_options(**{BEGIN: "BEGIN IMMEDIATE"})
+
+
+def _revision(engine: Engine, path: Path) -> str | None:
+    """The store's revision, None where it is new. Refuses what this version must not touch."""
+    with engine.begin() as connection:
+        tables = set(connection.scalars(text("SELECT name FROM sqlite_master WHERE type = 'table'")))
+        if not tables:
+            return None
+        if "alembic_version" not in tables:
+            raise UserError(
+                f"{path} is a database of something else (it has the table {min(tables)!r}); "
+                "set NIGHTSCHOOL_HOME to another folder"
+            )
+        revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    if not isinstance(revision, str) or not revision.isdigit():
+        raise UserError(
+            f"{path} has the unknown version {revision!r}; set NIGHTSCHOOL_HOME to another folder"
+        )
+    if revision > HEAD:
+        raise UserError(
+            f"{path} has version {revision}, this nightschool knows up to {HEAD}; "
+            "upgrade nightschool, or set NIGHTSCHOOL_HOME to another folder"
+        )
+    return revision
+
+
+def _migrate(engine: Engine, path: Path) -> None:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if _revision(engine, path) == HEAD:
+        return  # another process was quicker
+    from alembic import command  # noqa: PLC0415 - see open()
+    from alembic.config import Config  # noqa: PLC0415
+
+    with engine.execution_options(**{BEGIN: ""}).connect() as connection:
+        connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # stays with the file
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with _writer(engine).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, HEAD)
+
+
+@contextmanager
+def _plainly(path: Path) -> Iterator[None]:
+    """Say what is wrong with the database in the person's words."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise Conflict(f"{path}: {error.orig}; nothing was written") from error
+    except OSError as error:
+        raise UserError(f"cannot open {path}: {error.strerror}") from error
+    except DBAPIError as error:
+        raise _worded(path, getattr(error.orig, "sqlite_errorname", ""), str(error.orig)) from error
+
+
+def _worded(path: Path, code: str, words: str) -> NightschoolError:
+    match code.split("_")[1:2]:
+        case ["BUSY" | "LOCKED"]:
+            return Busy(
+                f"{path} was locked by another process for {BUSY_MILLISECONDS // 1000} seconds; "
+                "end that process, or wait for it"
+            )
+        case ["FULL"]:
+            return UserError(f"{path}: the disk is full; nothing of this was written; free some space")
+        case ["READONLY" | "CANTOPEN" | "PERM"]:
+            return UserError(
+                f"{path} cannot be written ({words}); give yourself the right to its folder, "
+                "or set NIGHTSCHOOL_HOME to another one"
+            )
+        case ["NOTADB" | "CORRUPT"]:
+            return UserError(
+                f"{path} is no intact database ({words}); restore it from a backup, "
+                "or move it away to begin anew"
+            )
+        case _:
+            return NightschoolError(f"{path}: {words}")
