@@ -1,0 +1,151 @@
+"""Judging: whole words, no score for what was lost, plain notes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightschool.core.jobs import Delivered, Failed, FileChange, Reason
+from nightschool.core.sessions import CallStatus, ToolCall
+from nightschool.core.tasks import Check, Footprint, Touched
+from nightschool.rules.checking import JUDGE_VERSION, holds_term, idle_passes, judge
+
+PNPM = Footprint(wanted="pnpm", unwanted="npm")
+
+
+def ran(command: str, status: CallStatus = CallStatus.OK) -> ToolCall:
+    return ToolCall(call_id=command, name="Bash", command=command, status=status)
+
+
+def wrote(path: str, added: str = "") -> FileChange:
+    return FileChange(path=path, content=added.encode(), added=added)
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "held"),
+    [
+        ("pnpm install", "npm", False),
+        ("npm install", "npm", True),
+        ("NPM install", "npm", True),
+        ("os.pathsep", "os.path", False),
+        ("os.path.join(a)", "os.path", True),
+        ("pnpm npm", "npm", True),
+        ("git commit --no-verify", "--no-verify", True),
+        ("x--no-verify", "--no-verify", True),
+        ("日志要用logger打印", "logger", True),
+        ("记录日志到文件", "日志", True),
+        ("my_npm", "npm", False),
+        ("npm", "npm", True),
+    ],
+)
+def test_terms_are_found_as_whole_words(text: str, term: str, held: bool) -> None:  # noqa: FBT001 - a case
+    """A term is found by whole words, case folded; ends that are no word characters match plainly."""
+    assert holds_term(text, term) is held
+
+
+@given(st.text(max_size=40), st.text(min_size=1, max_size=5), st.text(max_size=40))
+def test_a_term_between_spaces_is_always_found(before: str, term: str, after: str) -> None:
+    """A term that stands alone is found, whatever surrounds it."""
+    assert holds_term(f"{before} {term} {after}", term)
+
+
+def test_an_empty_term_is_refused() -> None:
+    """A term that every text holds would make a check that always passes."""
+    with pytest.raises(ValueError, match="empty term"):
+        holds_term("x", "")
+
+
+def test_all_checks_pass_or_the_score_is_zero() -> None:
+    """Metric hard: 1.0 only where each check passes, and the failing ones are named by index."""
+    checks: tuple[Check, ...] = (PNPM, Touched(paths=("package.json",)))
+    good = Delivered(reply="", files=(wrote("package.json"),), trajectory=(ran("pnpm add x"),))
+    assert judge(checks, good).score == 1.0
+    half = Delivered(reply="", files=(wrote("other.json"),), trajectory=(ran("pnpm add x"),))
+    assert judge(checks, half).score == 0.0
+    assert judge(checks, half).failed == (1,)
+
+
+def test_added_text_of_files_counts_as_footprint() -> None:
+    """What the agent wrote into files is searched like the commands that it ran."""
+    check = Footprint(wanted="pathlib", unwanted="os.path")
+    assert judge((check,), Delivered(reply="", files=(wrote("a.py", "import pathlib\n"),))).score == 1.0
+    assert judge((check,), Delivered(reply="", files=(wrote("a.py", "os.path.join\n"),))).score == 0.0
+
+
+def test_refused_commands_leave_no_footprint() -> None:
+    """A command that a person turned down never ran."""
+    outcome = Delivered(reply="", trajectory=(ran("npm install", CallStatus.REFUSED), ran("pnpm install")))
+    assert judge((PNPM,), outcome).score == 1.0
+
+
+def test_the_reply_is_no_footprint() -> None:
+    """Saying so is not doing so."""
+    assert judge((PNPM,), Delivered(reply="I used pnpm")).score == 0.0
+
+
+@pytest.mark.parametrize("reason", [Reason.INFRASTRUCTURE, Reason.CANCELLED, Reason.BUDGET])
+def test_a_lost_attempt_has_no_score(reason: Reason) -> None:
+    """B24: what failed outside the job is recorded as a loss, never as a zero."""
+    assert judge((PNPM,), Failed(reason=reason, message="429")).score is None
+
+
+@pytest.mark.parametrize("reason", [Reason.TIMEOUT, Reason.REFUSED, Reason.BAD_REPLY])
+def test_any_other_failure_scores_zero(reason: Reason) -> None:
+    """A time-out or a refusal is an outcome of the agent, even where a check would have passed by then."""
+    outcome = Failed(reason=reason, message="", trajectory=(ran("pnpm install"),))
+    assert judge((PNPM,), outcome).score == 0.0
+
+
+def test_no_checks_is_an_error() -> None:
+    """Nothing to judge by is a fault of the task, not a score."""
+    with pytest.raises(ValueError, match="without a check"):
+        judge((), Delivered(reply=""))
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.builds(
+                Footprint, wanted=st.sampled_from(["pnpm", "x"]), unwanted=st.sampled_from(["npm", None])
+            ),
+            st.just(Footprint(unwanted="npm")),
+            st.just(Touched(paths=("a",))),
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_doing_nothing_never_passes(checks: list[Check]) -> None:
+    """No check of a kind that is mined passes for an agent that did nothing."""
+    assert not idle_passes(checks)
+
+
+def test_only_unwanted_needs_a_change() -> None:
+    """A check that only forbids passes where something was changed without it."""
+    check = Footprint(unwanted="console.log")
+    assert judge((check,), Delivered(reply="", files=(wrote("a.ts", "log.info()"),))).score == 1.0
+    assert judge((check,), Delivered(reply="", files=(wrote("a.ts", "console.log()"),))).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Delivered(reply=""),
+        Delivered(reply="", trajectory=(ran("npm ci"),)),
+        Delivered(reply="", trajectory=(ran("pnpm ci"),)),
+        Failed(reason=Reason.TIMEOUT, message="npm"),
+        Failed(reason=Reason.INFRASTRUCTURE, message="npm"),
+    ],
+)
+def test_notes_never_quote_the_check(outcome: Delivered | Failed) -> None:
+    """B21: the reason is plain language and holds neither terms nor paths of the check."""
+    note = judge((PNPM, Touched(paths=("src/a.py",))), outcome).note
+    assert note
+    assert "npm" not in note
+    assert "src/a.py" not in note
+
+
+def test_judge_has_a_version() -> None:
+    """A wealth names the judge that it rests on."""
+    assert JUDGE_VERSION
