@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from nightschool.adapters.blob_folder import BlobFolder
@@ -22,8 +22,12 @@ from nightschool.core.ports import R
 from nightschool.core.values import Digest, Record
 
 BUSY_MILLISECONDS = 30_000
+MANY = 500
+"""Ids in one query: every database allows that many parameters."""
 BEGIN = "nightschool_begin"
 """Execution option of a connection: the statement that begins its transactions."""
+
+Row = dict[str, object]
 
 
 class SqliteStore:
@@ -57,10 +61,12 @@ class SqliteStore:
     def commit(self, *records: Record) -> None:
         if not records:
             return
-        rows = [(record, row_of(record)) for record in records]
+        rows: dict[type[Record], list[tuple[Record, Row]]] = {}
+        for record in records:
+            rows.setdefault(type(record), []).append((record, row_of(record)))
         with self._transaction(writes=True) as connection:
-            for record, row in rows:
-                self._write(connection, record, row)
+            for kind, of_kind in rows.items():
+                self._write(connection, kind, of_kind)
 
     def get(self, kind: type[R], record_id: str) -> R | None:
         table = record_table(kind)
@@ -100,21 +106,31 @@ class SqliteStore:
     def hold(self, lock: str) -> AbstractContextManager[None]:
         return holding(self._home / "locks", lock)
 
-    def _write(self, connection: Connection, record: Record, row: dict[str, object]) -> None:
-        table = record_table(type(record))
-        body = connection.scalar(select(table.c.body).where(table.c.id == record.id))
-        if body is None:
-            written = _take(connection, WRITTEN, 1)
-            connection.execute(insert(table).values(written=written, **row))
-        elif body == row["body"] or self._read(type(record), record.id, body) == record:
-            return
-        elif record.GROWS:
-            connection.execute(update(table).where(table.c.id == record.id).values(**row))
-        else:
-            raise Conflict(
-                f"{type(record).__name__} {record.id} is stored with another content in {self._path}; "
-                "nothing was written"
-            )
+    def _write(self, connection: Connection, kind: type[Record], rows: list[tuple[Record, Row]]) -> None:
+        table = record_table(kind)
+        known = _bodies(connection, table, [record.id for record, _ in rows])
+        new: dict[str, Row] = {}
+        changed: dict[str, Row] = {}
+        for record, row in rows:
+            body = known.get(record.id)
+            if body is None:
+                new[record.id] = row
+            elif body == row["body"] or self._read(kind, record.id, body) == record:
+                continue
+            elif record.GROWS:
+                (new if record.id in new else changed)[record.id] = row
+            else:
+                raise Conflict(
+                    f"{kind.__name__} {record.id} is stored with another content in {self._path}; "
+                    "nothing was written"
+                )
+            known[record.id] = str(row["body"])
+        if new:
+            first = _take(connection, WRITTEN, len(new))
+            placed = [{WRITTEN: first + index, **row} for index, row in enumerate(new.values())]
+            connection.execute(insert(table), placed)
+        for record_id, row in changed.items():
+            connection.execute(update(table).where(table.c.id == record_id).values(**row))
 
     def _read(self, kind: type[R], record_id: str, body: str) -> R:
         try:
@@ -140,6 +156,16 @@ class SqliteStore:
             # Threads queue here, in turn; SQLite's own waiting is for other processes and not fair.
             with self._writing, self._writer.begin() as connection:
                 yield connection
+
+
+def _bodies(connection: Connection, table: Table, ids: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for start in range(0, len(ids), MANY):
+        chosen = table.c.id.in_(ids[start : start + MANY])
+        found.update(
+            (row.id, row.body) for row in connection.execute(select(table.c.id, table.c.body).where(chosen))
+        )
+    return found
 
 
 def _take(connection: Connection, counter: str, count: int) -> int:
