@@ -68,11 +68,14 @@ class Pair(Record):
     """Key of the wealth that it belongs to (`WealthKey.digest`)."""
     draw: int
     role: str
-    """target | guard | report"""
+    """target | guard | report | suggest; only `target` enters the wealth."""
     task: str
     cluster: str
     base_score: float
     draft_score: float
+    base_others: float | None = None
+    """Of a target: 1.0 where all checks passed that are not the candidate's; None where there are none."""
+    draft_others: float | None = None
     cycle: str
 
     @property
@@ -87,6 +90,52 @@ class Pair(Record):
     def d(self) -> float:
         """Draft minus base, in [-1, 1]."""
         return self.draft_score - self.base_score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw(Record):
+    """A pair that is about to be tried, written before its trials.
+
+    A cycle that died goes on with exactly the draws it had begun: its finished trials are neither
+    lost nor silently exchanged for others.
+    """
+
+    wealth: Digest
+    draw: int
+    role: str
+    task: str
+    base_first: bool
+    """The random order of the arms."""
+    cycle: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.wealth}.{self.draw}"
+
+    @property
+    def owner(self) -> str:
+        return self.wealth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostPair(Record):
+    """A draw that gave no pair, because the trial of one arm or of both was lost. It is never retried."""
+
+    wealth: Digest
+    draw: int
+    role: str
+    task: str
+    base_lost: bool
+    draft_lost: bool
+    cycle: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.wealth}.{self.draw}"
+
+    @property
+    def owner(self) -> str:
+        return self.wealth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
