@@ -47,3 +47,7 @@ class SandboxUnavailable(NightschoolError):
 
 class BudgetExhausted(NightschoolError):
     """The cycle's budget is used up. What was done is kept."""
+
+
+class WorkspaceUnavailable(NightschoolError):
+    """The workspace of one job cannot be built (its repository or commit is gone): other jobs go on."""

@@ -1,0 +1,218 @@
+"""Host folders of workspaces: from a private mirror of a repository at a commit, or from given files.
+
+The person's repository is read by `git upload-pack` alone: no lock, no index refresh, no gc, no hook and
+no worktree of ours ever reaches it. A commit's files are fetched without history into a mirror of our own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nightschool.adapters import snapshots
+from nightschool.adapters.git_command import GitFailed, git
+from nightschool.core.errors import WorkspaceUnavailable
+from nightschool.core.harness import File
+from nightschool.core.jobs import FileChange
+from nightschool.core.ports import SandboxPlan
+from nightschool.core.tasks import FilesSource, GitSource
+from nightschool.core.values import digest_of
+
+OBJECT_ID_LENGTHS = {40, 64}
+"""Of SHA-1 and SHA-256 repositories."""
+AUTHOR = ("user.name", "Nightschool"), ("user.email", "job@nightschool.invalid")
+"""Who commits inside a workspace. It is no one's real address."""
+
+
+class Workspaces:
+    """Builds and removes the folders of jobs below one folder of ours."""
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        self._mirrors = work / "mirrors"
+        self._jobs = work / "jobs"
+
+    @contextmanager
+    def open(self, plan: SandboxPlan) -> Iterator[Folder]:
+        """The workspace and an empty HOME, removed on leaving. Raises `WorkspaceUnavailable`."""
+        if plan.name in {"", ".", ".."} or "/" in plan.name or "\0" in plan.name:
+            raise WorkspaceUnavailable(f"the name of a workspace is one part of a path, not {plan.name!r}")
+        self._jobs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        base = Path(tempfile.mkdtemp(prefix="job-", dir=self._jobs)).resolve()
+        try:
+            root = base / "workspace" / plan.name
+            root.mkdir(parents=True)
+            folder = Folder(base=base, root=root, home=base / "home")
+            folder.home.mkdir(mode=0o700)
+            match plan.workspace:
+                case GitSource() as source:
+                    mirror = self._mirror(source)
+                    _check_out(mirror, source, root)
+                    folder.begin(mirror, source.commit)
+                case FilesSource(files=files):
+                    for file in files:
+                        write_below(root, file)
+                    folder.seal()
+            for file in plan.files:
+                write_below(root, file)
+            folder.seal()
+            yield folder
+        finally:
+            remove_tree(base)
+
+    def _mirror(self, source: GitSource) -> Path:
+        """Our bare repository that holds the commit, fetched from the person's where it is new."""
+        commit = source.commit
+        if len(commit) not in OBJECT_ID_LENGTHS or not set(commit) <= set("0123456789abcdef"):
+            raise WorkspaceUnavailable(f"not a full object id of a commit: {commit!r}")
+        repository = Path(source.repository)
+        if not repository.is_absolute() or not repository.is_dir():
+            raise WorkspaceUnavailable(
+                f"the repository {source.repository} is gone; its tasks cannot be practised"
+            )
+        self._mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mirror = self._mirrors / digest_of(str(repository.resolve()))[:16]
+        with _held(mirror.with_suffix(".lock")):
+            try:
+                if not (mirror / "HEAD").exists():
+                    kind = "sha256" if len(commit) == max(OBJECT_ID_LENGTHS) else "sha1"
+                    git(
+                        ["init", "--bare", "--quiet", "--template=", f"--object-format={kind}", str(mirror)],
+                        folder=self._mirrors,
+                    )
+                if not _holds(mirror, commit):
+                    fetch(repository, commit, into=mirror, ref=f"refs/nightschool/{commit}")
+            except GitFailed as error:
+                raise WorkspaceUnavailable(
+                    f"commit {commit[:12]} cannot be had from {source.repository}: {error}"
+                ) from error
+        return mirror
+
+
+class Folder:
+    """One job's folder on the host."""
+
+    def __init__(self, *, base: Path, root: Path, home: Path) -> None:
+        self.base = base
+        self.root = root
+        self.home = home
+        self._snapshot = snapshots.empty()
+        self._texts: dict[str, bytes] = {}
+        self._mirror: tuple[Path, str] | None = None
+
+    def begin(self, mirror: Path, commit: str) -> None:
+        """Take the checkout as it is; the old bytes of its files are those of the commit."""
+        self._mirror = mirror, commit
+        self._snapshot = self._take()
+
+    def seal(self) -> None:
+        """Take the present state as the one that `changes` compares with."""
+        present = self._take()
+        self._texts.update(snapshots.changed_bytes(self.root, self._snapshot, present))
+        self._snapshot = present
+
+    def changes(self) -> tuple[FileChange, ...]:
+        return snapshots.differences(self.root, self._snapshot, self._take(), self._before)
+
+    def _take(self) -> snapshots.Snapshot:
+        return snapshots.take(self.root, clock=self.base / "clock", known=self._snapshot)
+
+    def _before(self, name: str) -> bytes | None:
+        if name in self._texts:
+            return self._texts[name]
+        if self._mirror is None:
+            return None
+        mirror, commit = self._mirror
+        try:
+            return git(["cat-file", "blob", f"{commit}:{name}"], folder=mirror)
+        except GitFailed:
+            return None
+
+
+def fetch(source: Path, commit: str, *, into: Path, ref: str) -> None:
+    """Fetch one commit without its history. The source is only read."""
+    reader = "git -c gc.auto=0 -c core.hooksPath=/dev/null -c uploadpack.allowAnySHA1InWant=true upload-pack"
+    git(
+        [
+            "fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+            "--no-auto-maintenance", f"--upload-pack={reader}", "--", str(source), f"{commit}:{ref}",
+        ],
+        folder=into,
+        protocol="file",
+    )  # fmt: skip
+
+
+def _holds(mirror: Path, commit: str) -> bool:
+    try:
+        git(["rev-parse", "--quiet", "--verify", f"refs/nightschool/{commit}"], folder=mirror)
+    except GitFailed:
+        return False
+    return True
+
+
+def _check_out(mirror: Path, source: GitSource, root: Path) -> None:
+    """The commit's files, and a repository of the workspace's own that holds this one commit.
+
+    `read-tree` and not `archive`: what `export-ignore` hides from a release is part of the work.
+    """
+    kind = "sha256" if len(source.commit) == max(OBJECT_ID_LENGTHS) else "sha1"
+    try:
+        git(
+            ["init", "--quiet", "--template=", "--initial-branch=main", f"--object-format={kind}", str(root)],
+            folder=root,
+        )
+        fetch(mirror, source.commit, into=root, ref="refs/heads/main")
+        git(["read-tree", "--reset", "-u", "refs/heads/main"], folder=root)
+        for key, value in AUTHOR:
+            git(["config", key, value], folder=root)
+    except GitFailed as error:
+        raise WorkspaceUnavailable(
+            f"no workspace could be made of {source.repository} at {source.commit[:12]}: {error}"
+        ) from error
+
+
+@contextmanager
+def _held(lock: Path) -> Iterator[None]:
+    """One process at a time fills a mirror. The lock dies with its process."""
+    with lock.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def write_below(root: Path, file: File) -> None:
+    """Write one file exactly in bytes and mode, and never through a link or into the workspace's `.git`."""
+    parts = file.path.split("/")
+    if parts[0] == snapshots.OWN_GIT:
+        raise WorkspaceUnavailable(f"a workspace's files may not lie in .git: {file.path}")
+    folder = root
+    for part in parts[:-1]:
+        folder /= part
+        if folder.is_symlink():
+            raise WorkspaceUnavailable(f"{file.path} would be written through the link {part}")
+        folder.mkdir(exist_ok=True)
+    target = folder / parts[-1]
+    try:
+        descriptor = os.open(
+            target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
+    except OSError as error:
+        raise WorkspaceUnavailable(f"{file.path} cannot be written: {error.strerror}") from error
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(file.content)
+        os.fchmod(descriptor, file.mode & 0o777)
+
+
+def remove_tree(base: Path) -> None:
+    """Remove a job's folder, also where the job took away its own rights to parts of it."""
+    for folder, names, _ in os.walk(base):
+        for name in names:
+            path = Path(folder, name)
+            if not path.is_symlink() and stat.S_IMODE(path.lstat().st_mode) & stat.S_IRWXU != stat.S_IRWXU:
+                path.chmod(0o700)
+    shutil.rmtree(base, ignore_errors=False)
