@@ -70,7 +70,7 @@ class BubblewrapSandbox:
 
     @contextmanager
     def open(self, plan: SandboxPlan) -> Iterator[BubblewrapWorkspace]:
-        """Raises `SandboxUnavailable` with the cause and the way out, `WorkspaceUnavailable` for this plan."""
+        """Raises `SandboxUnavailable` with cause and way out, `WorkspaceUnavailable` for this one plan."""
         python = host_python()
         for host, _ in plan.readable:
             if not Path(host).exists():

@@ -97,7 +97,7 @@ def _change(
     if new is None:
         return FileChange(path=path, content=None, mode=old.mode if old is not None else 0o644)
     if new.link:
-        return FileChange(path=path, content=os.fsencode(os.readlink(root / name))  # noqa: PTH115 - exact bytes, mode=new.mode)
+        return FileChange(path=path, content=_link_target(root / name), mode=new.mode)
     if new.size > min(FILE_BYTES, room):
         stands_in = f"[nightschool: {new.size} bytes, sha256 {new.digest}, too large to keep]\n"
         return FileChange(path=path, content=stands_in.encode(), mode=new.mode)
@@ -156,7 +156,11 @@ def _listed(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _digest_of_link(path: Path) -> Digest:
-    return Digest(hashlib.sha256(os.fsencode(os.readlink(path))  # noqa: PTH115 - exact bytes).hexdigest())
+    return Digest(hashlib.sha256(_link_target(path)).hexdigest())
+
+
+def _link_target(path: Path) -> bytes:
+    return os.fsencode(os.readlink(path))  # noqa: PTH115 - exact, not normalised
 
 
 def _digest_of_file(path: Path) -> Digest:
