@@ -34,9 +34,7 @@ def main() -> None:
     )
     powers = (0.80, 0.95, 0.99)
     print()
-    print(
-        f"power at +{EFFECT * 100:.0f} points, first draft, and mean pairs against an exact sign test of fixed size"
-    )
+    print(f"power at +{100 * EFFECT:.0f} points (first draft); pairs against an exact sign test that looks once")
     print("  base  clusters   power  mean pairs | fixed 80 / 95 / 99 % | ratio 80 / 95 / 99 %")
     for base, clusters in CELLS:
         scene = Scene(arms=Arms.HELPED, base=base, effect=EFFECT, clusters=clusters)

@@ -14,8 +14,9 @@ from random import Random
 from nightschool.core.proposals import Certify, VerdictKind
 from nightschool.core.values import Value
 from nightschool.rules.betting import alpha_share
-from nightschool.rules.gate import Policy, Tally, Terms, decide, stream
+from nightschool.rules.gate import Policy, Tally, Terms, decide
 from nightschool.rules.intervals import binomial_tail
+from nightschool.rules.pairing import stream
 
 DEFAULT_BASE = 0.3
 DEFAULT_CLUSTERS = 8
@@ -141,7 +142,8 @@ def calibrate(
     if effect is not None and effect != 0:
         scene = Scene(arms=Arms.HELPED, effect=effect)
         return (simulate(n, scene, policy=policy, k=k, seed=seed),)
-    scenes = (Scene(arms=arms, base=0.5) for arms in NULLS)
+    # Twelve clusters, so that opposed arms win six: with eight the demand of five would hide the bets.
+    scenes = (Scene(arms=arms, base=0.5, clusters=12) for arms in NULLS)
     return tuple(simulate(n, scene, policy=policy, k=k, seed=seed) for scene in scenes)
 
 

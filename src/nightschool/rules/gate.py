@@ -1,23 +1,23 @@
 """What the gate says, decided from values alone: no trial is made here and no outcome is looked up.
 
-The statistics and their promise are in `betting`; guards are in `guards`; who makes the trials is
-`stages/examine`. `decide` is a function of the pairs seen so far, in the order of their draws, so a gate
-that was interrupted comes to the same word as one that was not.
+The statistics and their promise are in `betting`, drawing and scoring in `pairing`, guards in `guards`;
+who makes the trials is `stages/examine`. `decide` is a function of the pairs so far, in the order of their
+draws, so a gate that was interrupted comes to the same word as one that was not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Literal
 
 from nightschool.core.proposals import Certify, VerdictKind
-from nightschool.core.tasks import Candidate, Check, Split, Task
-from nightschool.core.trials import Pair, Trial
+from nightschool.core.tasks import Split, Task
+from nightschool.core.trials import Pair
 from nightschool.core.values import Value
 from nightschool.rules.betting import Wealth, wins_needed
 from nightschool.rules.intervals import even_odds_p
+from nightschool.rules.pairing import Losses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,68 +242,6 @@ def _marks(task: Task) -> tuple[tuple[str, str], ...]:
     return ("id", task.id), ("session", task.session), ("cluster", task.cluster), ("prompt", prompt)
 
 
-def partition(
-    tasks: Sequence[Task], candidate: Candidate, protected: Sequence[str], seed: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Part the hold-out into targets and the pool that guards are taken from, without any outcome.
-
-    Targets are all tasks that the candidate concerns. The pool is the rest in random order; what a
-    person protects stands first, also where it is a target: then it is tried as a guard as well.
-    """
-    targets = tuple(sorted(task.id for task in tasks if candidate.id in task.concerns))
-    kept = tuple(sorted({task.id for task in tasks} & set(protected)))
-    rest = sorted({task.id for task in tasks} - set(targets) - set(kept))
-    stream(seed, "guards").shuffle(rest)
-    return targets, (*kept, *rest)
-
-
-def stream(*seed: object) -> Random:
-    """Random numbers that are the same for the same seed in every process and version of Python."""
-    return Random(":".join(map(str, seed)))  # noqa: S311 - draws of an experiment, not secrets
-
-
-def draw_target(targets: Sequence[Task], seed: str, draw: int) -> tuple[Task, bool]:
-    """A cluster at random, then a task in it at random; and whether the base goes first."""
-    random = stream(seed, draw)
-    cluster = random.choice(sorted({task.cluster for task in targets}))
-    task = random.choice(sorted((t for t in targets if t.cluster == cluster), key=lambda t: t.id))
-    return task, random.random() < 0.5
-
-
-def score_for(trial: Trial, task: Task, check: Check) -> float | None:
-    """The score on the check that the edit was made for. Other checks of the task are guards.
-
-    Where the task does not carry that check its own score counts. A job that failed scores 0 though no
-    check looked at it.
-    """
-    if trial.score is None or check not in task.checks or not trial.failed_checks:
-        return trial.score
-    return 0.0 if task.checks.index(check) in trial.failed_checks else 1.0
-
-
-def score_of_others(trial: Trial, task: Task, check: Check) -> float | None:
-    """The score on all the other checks of a target; None where there are none, or the trial is lost."""
-    if trial.score is None or check not in task.checks or len(task.checks) == 1:
-        return None
-    if not trial.failed_checks:
-        return trial.score
-    return 0.0 if set(trial.failed_checks) - {task.checks.index(check)} else 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Losses:
-    """Pairs that were tried (targets and guards) and how many were lost, by the arm that was lost."""
-
-    tried: int
-    base_only: int = 0
-    draft_only: int = 0
-    both: int = 0
-
-    @property
-    def lost(self) -> int:
-        return self.base_only + self.draft_only + self.both
-
-
 def loss_verdict(losses: Losses, policy: Policy) -> Ruling | None:
     """Whether the losses forbid a verdict: they fall on one arm, or there are too many of them.
 
@@ -317,6 +255,12 @@ def loss_verdict(losses: Losses, policy: Policy) -> Ruling | None:
             f"alone, in {losses.tried} pairs (exact two-sided test: {chance:.2g})"
         )
         return Ruling(kind=VerdictKind.INVALID, code="losses-differ", why=text)
+    return many_losses(losses, policy)
+
+
+def many_losses(losses: Losses, policy: Policy) -> Ruling | None:
+    """Whether it is no use to go on for now. The comparison of the arms is made at the end, once: a 5 %
+    test that is asked after every pair is none."""
     if losses.lost >= policy.lost_least and losses.lost > policy.lost_share * losses.tried:
         text = f"{losses.lost} of {losses.tried} pairs were lost outside the agent's work: nothing is decided"
         return Ruling(kind=VerdictKind.UNDECIDED, code="many-losses", why=text)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nightschool.core.proposals import GuardReport
+from nightschool.core.trials import Pair
 from nightschool.rules.betting import harm_of
 from nightschool.rules.gate import Policy
 from nightschool.rules.intervals import share_above
@@ -70,6 +71,34 @@ def guard_step(
         harmed=harmed,
         wanted=wanted,
     )
+
+
+def standings(
+    chosen: Sequence[str],
+    pairs: Sequence[Pair],
+    *,
+    tried: Mapping[str, int],
+    targets: Sequence[Pair],
+    policy: Policy,
+) -> tuple[GuardStanding, ...]:
+    """All guards, and as one more what the targets check besides the candidate's check.
+
+    `pairs` are the guards' own, `targets` the target pairs that the wealth was bet on; both in order.
+    """
+    side = [
+        pair.draft_others - pair.base_others
+        for pair in targets
+        if pair.base_others is not None and pair.draft_others is not None
+    ]
+    count = len(chosen) + bool(side)
+    found = []
+    for task in chosen:
+        differences = [pair.d for pair in pairs if pair.task == task]
+        found.append(guard_step(task, differences, tried=tried.get(task, 0), guards=count, policy=policy))
+    if side:  # no pairs of their own are drawn for them: they are as tried as they will be
+        most = policy.most_guard_pairs
+        found.append(guard_step(SIDE_CHECKS, side, tried=most, guards=count, policy=policy))
+    return tuple(found)
 
 
 def fit_as_guard(scores: Sequence[float | None], policy: Policy) -> bool | None:

@@ -1,0 +1,445 @@
+"""Examines a draft on the hold-out: draws pairs, lets the gate decide, and says the verdict.
+
+What decides is in `rules`; here is what has to be in which order. The ledger entry and the parting into
+targets and guards are stored before the first trial, each draw before its trials, each pair once, after
+its trials (which `Practice` has stored by then). An exam that was cut off anywhere goes on with the same
+draws and comes to the same verdict. One process at a time examines a wealth: the cycle's lock sees to it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nightschool.core.errors import BudgetExhausted, Conflict, NotFound, UserError
+from nightschool.core.harness import Harness
+from nightschool.core.ports import Clock, Practice, Store
+from nightschool.core.proposals import Certify, Draft, Verdict, VerdictKind
+from nightschool.core.tasks import Candidate, HoldoutVersion, Task
+from nightschool.core.trials import (
+    AlphaEntry,
+    Arm,
+    Draw,
+    Estimate,
+    LostPair,
+    Pair,
+    Partition,
+    TrialRequest,
+    WealthKey,
+)
+from nightschool.core.values import Value
+from nightschool.rules import gate, pairing
+from nightschool.rules.betting import alpha_share
+from nightschool.rules.gate import Policy, Ruling, Tally, Terms
+from nightschool.rules.guards import GuardStanding, fit_as_guard, standings
+from nightschool.rules.intervals import estimate
+from nightschool.rules.pairing import Losses
+
+EXAMINED = ("target", "guard")
+"""Roles whose losses are compared between the arms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam(Value):
+    """A draft and what it is examined on."""
+
+    draft: Draft
+    candidate: Candidate
+    base: Harness
+    proposed: Harness
+    holdout: HoldoutVersion
+    key: WealthKey
+    tasks: tuple[Task, ...]
+    """The tasks of the hold-out version."""
+    train: tuple[Task, ...]
+    """What the editor could see, to know an overlap."""
+    protected: tuple[str, ...] = ()
+    """Ids of held-out tasks that a person protects."""
+
+    def __post_init__(self) -> None:
+        if self.key.draft != self.draft.digest or self.key.holdout != self.holdout.id:
+            raise ValueError("the wealth key names another draft or another hold-out version")
+        if self.key.base != self.base.digest:
+            raise ValueError("the wealth key names another base")
+        missing = sorted(set(self.holdout.tasks) ^ {task.id for task in self.tasks})
+        if missing:
+            raise NotFound(
+                f"hold-out {self.holdout.id} and the tasks at hand differ ({', '.join(missing)}): "
+                "begin a new version of the hold-out"
+            )
+        unknown = sorted(set(self.protected) - set(self.holdout.tasks))
+        if unknown:
+            raise UserError(
+                f"protected task {unknown[0]} is not in the hold-out {self.holdout.id}: "
+                "take it from the list of protected tasks"
+            )
+
+
+def examine(
+    exam: Exam,
+    *,
+    store: Store,
+    practice: Practice,
+    clock: Clock,
+    policy: Policy,
+    cycle: str,
+    seed: int = 0,
+    batch: int = 4,
+) -> Verdict:
+    """Examine a draft as far as the budget goes. The caller stores the verdict with its other evidence.
+
+    `batch` pairs are tried at once; how many decides nothing, since they are looked at in order.
+    """
+    if batch < 1:
+        raise ValueError("at least one pair at once")
+    sitting = _Sitting(exam, store, practice, clock, policy, cycle, seed, batch)
+    return sitting.verdict(sitting.sit())
+
+
+@dataclass(slots=True)
+class _Sitting:
+    exam: Exam
+    store: Store
+    practice: Practice
+    clock: Clock
+    policy: Policy
+    cycle: str
+    seed: int
+    batch: int
+    entry: AlphaEntry | None = None
+    standings: tuple[GuardStanding, ...] = ()
+    estimates: tuple[Estimate | None, Estimate | None] = (None, None)
+    tasks: dict[str, Task] = field(init=False)
+    targets: tuple[str, ...] = field(init=False)
+    pool: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tasks = {task.id: task for task in self.exam.tasks}
+        known = self.store.get(Partition, self.wealth_id)
+        if known is None:
+            seed = f"{self.seed}:{self.wealth_id}"
+            parted = pairing.partition(self.exam.tasks, self.exam.candidate, self.exam.protected, seed)
+            self.targets, self.pool = parted
+        else:
+            self.targets, self.pool = known.targets, known.guards
+        self.entry = self._own_entry(self._ledger())
+
+    @property
+    def wealth_id(self) -> str:
+        return self.exam.key.digest
+
+    @property
+    def terms(self) -> Terms:
+        k = self.entry.k if self.entry is not None else self._next_k(self._ledger())
+        return Terms(
+            policy=self.policy,
+            certify=self.exam.draft.certify,
+            share=alpha_share(self.policy.alpha, k),
+            clusters=len({self.tasks[task].cluster for task in self.targets}),
+        )
+
+    def sit(self) -> Ruling:
+        terms = self.terms
+        tally, ruled, _ = gate.walk(self._pairs("target"), terms)
+        shown = {edit.moment.session for edit in self.exam.draft.edits}
+        shown |= {moment.session for moment in self.exam.candidate.evidence}
+        overlap = gate.overlap(self.exam.tasks, self.exam.train, shown)
+        ruling = gate.before(terms, tally, pairs_left=self.practice.left() // 2, overlap=overlap)
+        if ruling is not None:
+            return ruling
+        if self.policy.mode == "suggest":
+            self.store.commit(self._partition())
+            return self._suggest()
+        self._enter()
+        ruling = ruled or self._bet()
+        if ruling.kind is VerdictKind.ACCEPT:
+            ruling = self._guard(ruling)
+        ruling = gate.loss_verdict(self._losses(), self.policy) or ruling
+        return self._report(ruling) if ruling.kind is VerdictKind.ACCEPT else ruling
+
+    # The ledger -----------------------------------------------------------------------------------
+
+    def _ledger(self) -> Sequence[AlphaEntry]:
+        return self.store.find(AlphaEntry, self.exam.holdout.id)
+
+    def _own_entry(self, ledger: Sequence[AlphaEntry]) -> AlphaEntry | None:
+        return next((entry for entry in ledger if entry.wealth == self.wealth_id), None)
+
+    @staticmethod
+    def _next_k(ledger: Sequence[AlphaEntry]) -> int:
+        return max((entry.k for entry in ledger), default=0) + 1
+
+    def _partition(self) -> Partition:
+        return Partition(wealth=self.exam.key.digest, targets=self.targets, guards=self.pool)
+
+    def _enter(self) -> None:
+        """Take the next k, in the same transaction that fixes the targets. A k is never given twice."""
+        while self.entry is None:
+            ledger = self._ledger()
+            entry = self._own_entry(ledger) or AlphaEntry(
+                holdout=self.exam.holdout.id,
+                k=self._next_k(ledger),
+                wealth=self.exam.key.digest,
+                draft=self.exam.draft.id,
+                at=self.clock.now(),
+            )
+            try:
+                self.store.commit(entry, self._partition())
+            except Conflict:
+                if not self._taken(entry):
+                    raise
+                continue  # another process was quicker: the next k
+            self.entry = entry
+
+    def _taken(self, entry: AlphaEntry) -> bool:
+        return any(known.k == entry.k and known != entry for known in self._ledger())
+
+    # Pairs ----------------------------------------------------------------------------------------
+
+    def _pairs(self, role: str) -> list[Pair]:
+        found = (pair for pair in self.store.find(Pair, self.wealth_id) if pair.role == role)
+        return sorted(found, key=lambda pair: pair.draw)
+
+    def _lost(self, *roles: str) -> list[LostPair]:
+        return [lost for lost in self.store.find(LostPair, self.wealth_id) if lost.role in roles]
+
+    def _losses(self, cycle: str | None = None) -> Losses:
+        pairs = [pair for role in EXAMINED for pair in self._pairs(role) if cycle in {None, pair.cycle}]
+        return Losses.of(pairs, [lost for lost in self._lost(*EXAMINED) if cycle in {None, lost.cycle}])
+
+    def _tried(self, role: str) -> Counter[str]:
+        """How often each task was drawn in this role, lost pairs too."""
+        made = [pair.task for pair in self._pairs(role)] + [lost.task for lost in self._lost(role)]
+        return Counter(made)
+
+    def _pending(self, role: str) -> list[Draw]:
+        """What a cycle that died had begun, in order."""
+        done = {pair.draw for pair in self._pairs(role)} | {lost.draw for lost in self._lost(role)}
+        draws = self.store.find(Draw, self.wealth_id)
+        begun = (draw for draw in draws if draw.role == role and draw.draw not in done)
+        return sorted(begun, key=lambda draw: draw.draw)
+
+    def _draw(self, role: str, count: int, tasks: Sequence[str] = ()) -> list[Draw]:
+        """Fresh draws: on the tasks named, else each on a target drawn at random."""
+        first = self.store.take(f"draws:{self.exam.holdout.id}", count)
+        targets = [self.tasks[task] for task in self.targets]
+        draws = []
+        for place in range(count):
+            task, base_first = pairing.draw_target(targets, f"{self.seed}:{self.wealth_id}", first + place)
+            draw = Draw(
+                wealth=self.exam.key.digest,
+                draw=first + place,
+                role=role,
+                task=tasks[place] if tasks else task.id,
+                base_first=base_first,
+                cycle=self.cycle,
+            )
+            draws.append(draw)
+        self.store.commit(*draws)
+        return draws
+
+    def _try(self, draws: Sequence[Draw]) -> None:
+        """Try both arms of each draw. Raises `BudgetExhausted` before any was started."""
+        requests = []
+        for draw in draws:
+            arms = [(Arm.BASE, self.exam.base), (Arm.DRAFT, self.exam.proposed)]
+            for arm, harness in arms if draw.base_first else reversed(arms):
+                request = TrialRequest(
+                    task=self.tasks[draw.task], harness=harness, arm=arm, purpose=draw.role, draw=draw.draw
+                )
+                requests.append(request)
+        trials = self.practice.trials(requests)
+        for place, draw in enumerate(draws):
+            both = {trial.arm: trial for trial in trials[2 * place : 2 * place + 2]}
+            settled = pairing.settle(
+                draw,
+                both[Arm.BASE],
+                both[Arm.DRAFT],
+                task=self.tasks[draw.task],
+                check=self.exam.candidate.check,
+                cycle=self.cycle,
+            )
+            self.store.commit(settled)
+
+    def _go_on(self, role: str, count: int, tasks: Sequence[str] = ()) -> bool:
+        """Try what is pending, else `count` fresh draws, as many as fit. False: the budget is at its end."""
+        draws = self._pending(role)[: self.batch]
+        try:
+            if not draws:
+                count = min(count, self.batch, self.practice.left() // 2)
+                if count == 0:
+                    return False
+                draws = self._draw(role, count, tasks[:count])
+            self._try(draws)
+        except BudgetExhausted:
+            return False
+        return True
+
+    # The phases -----------------------------------------------------------------------------------
+
+    def _bet(self) -> Ruling:
+        terms = self.terms
+        while True:
+            tally, ruling, _ = gate.walk(self._pairs("target"), terms)
+            if ruling is None:
+                ruling = gate.many_losses(self._losses(self.cycle), self.policy)
+            if ruling is not None:
+                return ruling
+            room = self.policy.most_pairs - self._tried("target").total()
+            if room <= 0:
+                text = f"no decision after {self.policy.most_pairs} pairs, the most that a draft gets"
+                return _undecided("pairs-ended", f"{text}; {_so_far(tally, terms)}")
+            if not self._go_on("target", min(room, gate.pairs_needed(tally, terms))):
+                text = "the budget ended first; the draft keeps its wealth and goes on in the next cycle"
+                return _undecided("budget-ended", f"{text}; {_so_far(tally, terms)}")
+
+    def _suggest(self) -> Ruling:
+        """A few pairs outside any wealth: no alpha is spent, since nothing can be accepted."""
+        while (room := self.policy.suggest_pairs - self._tried("suggest").total()) > 0:
+            if not self._go_on("suggest", room):
+                break
+        pairs = self._pairs("suggest")
+        base, draft = sum(pair.base_score for pair in pairs), sum(pair.draft_score for pair in pairs)
+        text = f"in {len(pairs)} pairs base passed {base:g}, draft {draft:g}"
+        if not pairs:
+            return _undecided("budget-ended", "the budget or lost trials left no pair to compare")
+        if draft > base:
+            return _undecided("suggest-mode", f"a suggestion, not certified: {text}; guards were not tried")
+        return Ruling(kind=VerdictKind.REJECT, code="no-rise", why=f"the mean did not rise: {text}")
+
+    def _guard(self, accepted: Ruling) -> Ruling:
+        unfinished = "the wealth is enough, but the budget ended before all guards were tried; goes on"
+        try:
+            chosen = self._choose_guards()
+        except BudgetExhausted:
+            return _undecided("budget-ended", unfinished)
+        while True:
+            self.standings = self._standings(chosen)
+            harmed = [standing for standing in self.standings if standing.harmed]
+            if harmed:
+                text = ", ".join(f"{s.task} ({s.total:+g} in {s.pairs} pairs)" for s in harmed)
+                return Ruling(
+                    kind=VerdictKind.REJECT,
+                    code="guard-harmed",
+                    why=f"the draft harms what it is not about: {text}",
+                )
+            wanted = [standing.task for standing in self.standings for _ in range(standing.wanted)]
+            if not wanted:
+                break
+            if not self._go_on("guard", len(wanted), wanted):
+                return _undecided("budget-ended", unfinished)
+        untried = [
+            s.task for s in self.standings if s.task in self.tasks and s.pairs < self.policy.guard_pairs
+        ]
+        if untried:
+            return _undecided("many-losses", f"guard {untried[0]} lost too many trials to speak")
+        told = f"{len(chosen)} guards unharmed" if chosen else "no guard was found that the base passes"
+        return Ruling(kind=accepted.kind, code=accepted.code, why=f"{accepted.why}; {told}")
+
+    def _standings(self, chosen: Sequence[str]) -> tuple[GuardStanding, ...]:
+        targets = self._pairs("target")
+        _, _, path = gate.walk(targets, self.terms)
+        return standings(
+            chosen,
+            self._pairs("guard"),
+            tried=self._tried("guard"),
+            targets=targets[: len(path) - 1],
+            policy=self.policy,
+        )
+
+    def _choose_guards(self) -> tuple[str, ...]:
+        """All protected ones, then from the pool in its random order those that the base passes.
+
+        Looked at only now: a draft that is rejected costs no guard a try. The tries are known by their
+        repeat, so asking again costs nothing; who once served goes on.
+        """
+        kept = [task for task in self.pool if task in self.exam.protected]
+        serving = {draw.task for draw in self.store.find(Draw, self.wealth_id) if draw.role == "guard"}
+        chosen: list[str] = []
+        for task in [task for task in self.pool if task not in kept][: self.policy.most_probed]:
+            if len(chosen) < self.policy.most_guards and (task in serving or self._base_passes(task)):
+                chosen.append(task)
+        return (*kept, *chosen)
+
+    def _base_passes(self, task: str) -> bool:
+        scores: list[float | None] = []
+        while (fit := fit_as_guard(scores, self.policy)) is None:
+            first = len(scores)
+            last = self.policy.guard_passes if first == 0 else first + 1
+            requests = [
+                TrialRequest(
+                    task=self.tasks[task],
+                    harness=self.exam.base,
+                    arm=Arm.BASE,
+                    purpose="probe",
+                    repeat=repeat,
+                )
+                for repeat in range(first, last)
+            ]
+            scores += [trial.score for trial in self.practice.trials(requests)]
+        return fit
+
+    # The report -----------------------------------------------------------------------------------
+
+    def _report(self, ruling: Ruling) -> Ruling:
+        """The number for the person, from fresh trials: the pairs that decided flatter the draft."""
+        while (plan := self._report_left()) and self._go_on("report", len(plan), plan):
+            pass
+        pairs = self._pairs("report")
+        if len(pairs) < self.policy.least_report_pairs:
+            text = "no fresh estimate of the scores: the budget or lost trials left too few trials for it"
+            return Ruling(kind=ruling.kind, code=ruling.code, why=f"{ruling.why}; {text}")
+        self.estimates = (
+            estimate([pair.base_score for pair in pairs]),
+            estimate([pair.draft_score for pair in pairs]),
+        )
+        return ruling
+
+    def _report_left(self) -> list[str]:
+        plan = pairing.report_plan(
+            [self.tasks[task] for task in self.targets],
+            f"{self.seed}:{self.wealth_id}",
+            per_cluster=self.policy.report_per_cluster,
+            most=self.policy.most_report_pairs,
+        )
+        return list((Counter(plan) - self._tried("report")).elements())
+
+    def verdict(self, ruling: Ruling) -> Verdict:
+        terms = self.terms
+        tally, _, path = gate.walk(self._pairs("target"), terms)
+        lost = self._lost(*EXAMINED)
+        entered = self.entry is not None
+        return Verdict(
+            draft=self.exam.draft.digest,
+            kind=ruling.kind,
+            code=ruling.code,
+            why=ruling.why,
+            mode=self.policy.mode,
+            wealth_key=self.exam.key.digest,
+            holdout=self.exam.holdout.id,
+            k=self.entry.k if self.entry is not None else None,
+            alpha=terms.share if entered else None,
+            wealth=tally.wealth.value if entered else None,
+            path=path if entered else (),
+            pairs=tally.pairs if entered else len(self._pairs("suggest")),
+            decided=tally.decided,
+            clusters_won=tally.won,
+            target_clusters=terms.clusters,
+            base=self.estimates[0],
+            proposal=self.estimates[1],
+            guards=tuple(standing.report() for standing in self.standings),
+            losses_base=sum(pair.base_lost for pair in lost),
+            losses_draft=sum(pair.draft_lost for pair in lost),
+            margin=self.policy.margin if terms.certify is Certify.NOT_WORSE else None,
+            cycle=self.cycle,
+            at=self.clock.now(),
+        )
+
+
+def _undecided(code: str, why: str) -> Ruling:
+    return Ruling(kind=VerdictKind.UNDECIDED, code=code, why=why)
+
+
+def _so_far(tally: Tally, terms: Terms) -> str:
+    return f"wealth {tally.wealth.value:.3g} of {1 / terms.share:.3g}; {tally.told()}"
