@@ -1,0 +1,266 @@
+"""How people say "use X, not Y" and "never do Z", in the languages that we know, as templates.
+
+Relieves corrections of the grammar. A template is a pattern in which a space is any white space, brackets
+group, `'` is either apostrophe, `{sep}` what stands between two halves of a sentence, `{art}` a space and
+perhaps an article, `{do}` a place where an imperative may begin; `{w}` and `{u}` are the wanted and the
+unwanted term: one clear word (`pnpm`, `os.path`, `--no-verify`) or something in quotes. No template comes
+from outside, and texts are bounded before they are matched.
+"""
+# ruff: noqa: RUF001 - words of other languages are written in their own letters
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+_QUOTED = (
+    r"`[^`\n]{1,60}`|\"[^\"\n]{1,40}\"|“[^”\n]{1,40}”|「[^」\n]{1,40}」|«[^»\n]{1,40}»|(?<!\w)'[^'\n]{1,40}'"
+)
+_FLAG = r"--?[A-Za-z][\w-]*"
+_WORD = r"[@~$./]{0,3}\w(?:[\w@$./:#+~*-]*[\w+#*/])?(?:\(\))?"
+_ASCII = r"[@~$./]{0,3}[A-Za-z0-9_](?:[A-Za-z0-9_@$./:#+~*-]*[A-Za-z0-9_+#*/])?(?:\(\))?"
+_ARTICLES = (
+    "the an? our my das de[nrm] die einen? le la les une? el los las una il lo gli os? as? uma?".replace(
+        " ", "|"
+    )
+)
+_FOLLOWERS = """
+    for in here please to when and or from as at on next again with because since everywhere anywhere
+    directly anymore any ever by if then so but there unless is it that this always instead now we you i
+    only too hier bitte für im bei wenn und oder weil mehr wie zum benutzen verwenden nutzen nehmen sondern
+    ici pour dans quand et ou car stp plus aquí para en cuando y o porque más por aqui no na em quando e mais
+    qui per nel più здесь для в когда и или тут больше пожалуйста
+"""
+"""Words that may follow a term; any other would make it half of a name ("use old client")."""
+_END = rf"(?!\w)(?=\s*(?:$|[,.;:!?)\]}}—–，。；、]|-\s|(?:{'|'.join(_FOLLOWERS.split())})(?!\w)))"
+_SLOTS = {
+    "{art}": rf"\s+(?:(?:{_ARTICLES})\s+|l['’])?",
+    "{sep}": r"\s*[,;:.—–-]*\s+",
+    "{也}": r"\s*[，,、。；;]?\s*",
+    "{do}": r"(?:^|[,:;(—–-]\s*|(?<!\w)(?:please|always|just|only|should|must|we|let['’]?s|and|but|no|nope|"
+    r"instead|so|then|now|ok|okay|you\s+to|better|do)\s+)",
+    "{nein}": r"(?:(?:no|nope|wrong|stop|ok|okay|hey|wait|please|and|but|also|again|nein|bitte|non|não|нет"
+    r"|пожалуйста|por\s+favor|per\s+favore|s.il\s+te\s+plaît)[,.!:]*\s+)*",
+    "{nutze}": "(?:nimm|nutze?|benutze?|verwende)",
+    "{usa}": "(?:us[ae]|usá|usar|utili[czs][ae]|usate)(?:\\s+siempre|\\s+sempre)?",
+    "{nonusa}": "(?:no|nunca|não|non)\\s+(?:us(?:es|ar|e|are)|utilices)",
+    "{invece}": r"(?:(?:en\s+(?:vez|lugar)|em\s+vez|ao\s+invés|no\s+lugar)\s+d[eoa]|invece\s+di(?:\s+usare)?"
+    r"|al\s+posto\s+di|anziché)",
+}
+
+UNCLEAR: Final = frozenset(
+    """
+    it this that them these those the a an my your our one any some more less only what which other another
+    same real new old all both each every such something anything nothing everything sth be being is are
+    es das den die der dem ein eine einen etwas alles nichts sowas so dies diese dieses
+    lo la le les el los las un una une des cela ça ceci ce cet cette celui eso esto ese esa esta todo
+    isso isto o os as um uma tudo il gli quello questo tutto ciò
+    это то его их её ее всё все такой такое
+    not no nicht pas non não не never instead please always here there how why when
+    """.split()  # noqa: SIM905 - a table of words
+)
+"""Single words that name nothing by themselves."""
+
+_PAIRS = (
+    "{do}(use|prefer){art}{w}( here)?{sep}(and )?(not|instead of|rather than|over|in place of|never){art}{u}",
+    "{do}(use|prefer){art}{w}{sep}(and )?(don't|do not|never) use{art}{u}",
+    "(don't|do not|never|stop|avoid|quit) us(e|ing){art}{u}{sep}(but |please |and )*(use|prefer){art}{w}",
+    "instead of{art}{u}{sep}(please )?(use|prefer){art}{w}",
+    "(it's|it is|we're on|we are on|this is){art}{w}( here| project)?{sep}not{art}{u}",
+    r"^{nein}{w},? not{art}{u}[.!]*$",
+    r"^{nein}not{art}{u}(,|,? but|[,;:.]? (please )?use){art}{w}[.!]*$",
+    # German
+    "{nutze}( bitte| hier| immer| doch| stets| lieber)*{art}{w}{sep}(statt|anstatt|anstelle von){art}{u}",
+    "{nutze}( bitte| hier| immer| doch| lieber)*{art}{w}{sep}(und )?(nicht|kein(en?)?|nie(mals)?){art}{u}",
+    "(statt|anstatt|anstelle von){art}{u}{sep}(bitte |immer )*{nutze}{art}{w}",
+    "{w} (statt|anstatt|anstelle von){art}{u} (verwenden|benutzen|nutzen|nehmen)",
+    "{nutze}( bitte)? (nicht|kein(en?)?){art}{u}{sep}(sondern|{nutze}){art}{w}",
+    "^{nein}nicht{art}{u}{sep}sondern{art}{w}",
+    # French
+    "(utilise[zr]?|prends|préfère)( toujours| plutôt)*{art}{w}{sep}(et )?(pas|non|jamais|plutôt que){art}{u}",
+    "(utilise[zr]?|prends|préfère)( toujours)?{art}{w}{sep}(au lieu|à la place) (de |d'){u}",
+    "n'utilise[zr]? (pas|jamais|plus){art}{u}{sep}(mais )?(utilise[zr]?|prends){art}{w}",
+    "au lieu (de |d'){u}{sep}utilise[zr]?{art}{w}",
+    # Spanish, Portuguese, Italian
+    "{usa}{art}{w}{sep}([ye] )?(no|não|non|nunca|mai){art}{u}",
+    "{usa}{art}{w}{sep}{invece}{art}{u}",
+    "{nonusa}( mai)?{art}{u}{sep}(sino |ma |mas |mejor |sim )*{usa}{art}{w}",
+    "{nonusa}{art}{u}{sep}(sino|ma|mas sim){art}{w}",
+    "{invece}{art}{u}{sep}{usa}{art}{w}",
+    # Russian
+    "(используй(те)?|бери)( всегда| лучше)? {w}{sep}(а не|вместо|не|и не) {u}",
+    "не используй(те)? {u}{sep}(а )?(используй(те)?|лучше|бери) {w}",
+    "вместо {u}{sep}(всегда )?(используй(те)?|бери) {w}",
+)
+_SPACELESS_PAIRS = (
+    r"(使用|改用|用)\s*{w}{也}(而不是|而不要用?|而非|不要再?(使用|用)?|不是|别用|別用|不用|代替|取代)\s*{u}",
+    r"(不要|别|別|不许)再?(使用|用)\s*{u}{也}(而是|应该|應該|请|請|要)?(使用|改用|用)\s*{w}",
+    r"{u}\s*(じゃなくて|ではなくて?|でなく|の代わりに|より){也}{w}\s*(を|で|にして)",
+    r"{w}\s*を?(使って|使用して)(ください|下さい)?{也}{u}\s*(は|を)?使(わないで|用しないで)",
+    r"{u}\s*(は|を)?使(わないで|用しないで|わず)(ください|下さい)?{也}{w}\s*を?(使って|使用して|使う)",
+    r"{u}\s*(말고|대신에?)\s*{w}(을|를)?\s*(써|사용|쓰)",
+)
+_WANTED_STANDING = (
+    "{do}always (use|prefer){art}{w}",
+    "^{nein}always (use|prefer){art}{w}",
+    "(use|prefer){art}{w} (from now on|next time|in (the )?future|always|everywhere)",
+    "(from now on|next time|in (the )?future),? (please )?(always )?use{art}{w}",
+    "(immer|stets|künftig|ab jetzt)( nur)?{art}{w} (verwenden|benutzen|nutzen|nehmen)",
+    "{nutze}( bitte)? (immer|stets|künftig|ab jetzt){art}{w}",
+    "(utilise[zr]? toujours|toujours utiliser){art}{w}",
+    "(us[ae] (siempre|sempre)|(siempre|sempre) us(ar|a|e|are)){art}{w}",
+    "(всегда используй(те)?|используй(те)? всегда) {w}",
+)
+_WANTED_ONCE = (
+    "^(no|nope|wrong|not that|stop)[,.!:]* (please )?use{art}{w}",
+    "^(please )?use{art}{w} instead",
+)
+_SPACELESS_WANTED = (
+    r"(总是|總是|始终|始終|一直|务必|務必|一律|以后都?|今后|每次都?)(要|请)?(使用|用)\s*{w}",
+    r"(常に|必ず|いつも|今後は|これからは)、?\s*{w}\s*を?(使|で)",
+)
+_UNWANTED_STANDING = (
+    "(never|no longer)( ever| again)? use{art}{u}",
+    "{nutze}( bitte| hier)* (niemals|nie wieder|nie){art}{u}",
+    "n'utilise[zr]? jamais{art}{u}",
+    "(nunca|jamás) us(es|ar|e){art}{u}",
+    "non usare mai{art}{u}",
+    "никогда не используй(те)? {u}",
+)
+_UNWANTED_ONCE = (
+    "(don't|do not|stop|avoid|quit)( ever)? us(e|ing){art}{u}",
+    "{nutze}( bitte| hier)* (kein(en?)?|nicht){art}{u}",
+    "(kein(en?)?|nie(mals)?) {u} (mehr )?(verwenden|benutzen|nutzen|nehmen)",
+    "n'utilise[zr]? (pas|plus){art}{u}",
+    "arrête[zr]? d'utiliser{art}{u}",
+    "(no uses|não us(e|ar|es)|non usare){art}{u}",
+    "(deja de usar|pare de usar|smetti(la)? di usare){art}{u}",
+    "не используй(те)? {u}",
+    "перестань использовать {u}",
+)
+_UNWANTED_CODE = (
+    ("never (import|call|run|add|write|put|leave|pass|commit){art}{u}", True),
+    ("(don't|do not) (import|call|run|add|write|put|leave|pass){art}{u}", False),
+    ("stop (importing|calling|running|adding|writing|putting|leaving|passing){art}{u}", False),
+)
+_SPACELESS_UNWANTED = (
+    (r"(永远不要|永遠不要|千万不要|千万别|绝对不要|禁止)再?(使用|用)\s*{u}", True),
+    (r"(不要|别|別|不许)再?(使用|用)\s*{u}", False),
+    (r"{u}\s*(は|を)?\s*(絶対に|二度と|決して)\s*使(わない|用しない)", True),
+    (r"{u}\s*(は|を)?\s*(もう)?使(わないで|用しないで|うな)", False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One way to say it."""
+
+    pattern: re.Pattern[str]
+    standing: bool = False
+    """It says by itself that it holds for later work too."""
+    code_only: bool = False
+    """The term counts only where it looks like code: the verb takes any noun ("don't add comments")."""
+
+
+def _templates(
+    entries: Iterable[str], *, spaceless: bool = False, standing: bool = False, code_only: bool = False
+) -> tuple[Template, ...]:
+    return tuple(
+        Template(_compiled(entry, spaceless=spaceless), standing=standing, code_only=code_only)
+        for entry in entries
+    )
+
+
+def _compiled(entry: str, *, spaceless: bool) -> re.Pattern[str]:
+    text = re.sub(r"(?<!\\)\((?!\?)", "(?:", entry).replace(" ", r"\s+").replace("'", "['’]?")
+    for slot, meaning in _SLOTS.items():
+        text = text.replace(slot, meaning)
+    last = max("wu", key=lambda name: text.find(f"{{{name}}}"))
+    for name in "wu":
+        end = _END if name == last and not spaceless else ""
+        # Atomic: a term is never cut to make the rest fit ("os" of `os.system`).
+        plain = f"(?>{_FLAG}|{_ASCII if spaceless else _WORD}){end}"
+        text = text.replace(f"{{{name}}}", f"(?P<{name}>{_QUOTED}|{plain})")
+    free = spaceless or entry.startswith(("^", "{do}"))
+    return re.compile(text if free else rf"(?<!\w)(?:{text})", re.IGNORECASE)
+
+
+PAIRS: Final = (*_templates(_PAIRS), *_templates(_SPACELESS_PAIRS, spaceless=True))
+"""Both terms."""
+WANTED: Final = (
+    *_templates(_WANTED_STANDING, standing=True),
+    *_templates(_SPACELESS_WANTED, spaceless=True, standing=True),
+    *_templates(_WANTED_ONCE),
+)
+UNWANTED: Final = (
+    *_templates(_UNWANTED_STANDING, standing=True),
+    *_templates(_UNWANTED_ONCE),
+    *(t for text, lasts in _UNWANTED_CODE for t in _templates((text,), standing=lasts, code_only=True)),
+    *(t for text, lasts in _SPACELESS_UNWANTED for t in _templates((text,), spaceless=True, standing=lasts)),
+)
+
+STANDING: Final = re.compile(
+    r"(?<!\w)(?:always|never|from now on|next time|in (?:the )?future|every time|"
+    r"immer|niemals|nie wieder|nie|künftig|ab jetzt|toujours|jamais|désormais|siempre|nunca|jamás|sempre|mai|"
+    r"всегда|никогда|впредь|отныне)(?!\w)"
+    r"|永远|永遠|总是|總是|始终|以后|今后|一律|每次|常に|必ず|いつも|今後|二度と|絶対に|항상|절대",
+    re.IGNORECASE,
+)
+"""Says that it holds for later work too."""
+FORBIDS: Final = re.compile(
+    r"(?<!\w)(?:never|don['’]?t|do not|stop|avoid|no more|not|nie|niemals|nicht|keine?n?|jamais|pas|plus|"
+    r"nunca|jamás|no|não|non|mai|никогда|не|нельзя)(?!\w)"
+    r"|不要|别|別|不许|禁止|ないで|しない|わない|말고|절대|마세요",
+    re.IGNORECASE,
+)
+"""Says what not to do."""
+
+
+def _statement(entries: str) -> re.Pattern[str]:
+    text = entries.replace("{nein}", _SLOTS["{nein}"]).replace("'", "['’]?")
+    return re.compile(text, re.IGNORECASE | re.VERBOSE)
+
+
+LASTING: Final = _statement(
+    r"""
+      ^{nein}(?:
+          (?:always|never)\s+(?!mind\b)\w | (?:from\snow\son|next\stime)\b | in\s(?:the\s)?future[,\s]
+        | remember\sto\s(?:always|never)\b | make\ssure\s(?:to|you)\salways\b
+        | (?:immer|niemals|nie|künftig|ab\sjetzt)\s | (?:toujours|jamais|désormais)\s | ne\s.{1,30}\sjamais\b
+        | (?:siempre|nunca|jamás|sempre)\s | non\s.{1,20}\smai\b | (?:всегда|никогда|впредь)\s
+      )
+    | ^[请請]?(?:永远|永遠|总是|總是|始终|以后|今后|一律|每次|千万|务必|務必)
+    | (?:常に|必ず|いつも|今後は|これからは|二度と|絶対に).*(?:て|で|こと|な|ください|下さい)[。!！]?$
+    | ^(?:항상|절대)
+    """
+)
+"""A statement that holds for later work too, with no term that a machine could look for."""
+FORBIDDING: Final = _statement(
+    r"""
+      ^{nein}(?:
+          (?:don't|do\snot)\s+(?!(?:worry|forget|bother|know|think|see|understand|have|need|you|we|get\sme
+            |care|mind|hesitate|want|like|believe|be)\b)\w
+        | (?:use|prefer)\s.{2,60}(?:,\s*|\s)(?:not|instead\sof|rather\sthan)\s.{2,60}
+        | stop\s+\w+ing\b | (?:hör\sauf|lass\sdas)\b | arrête[zr]?\sd(?:e\s|') | deja\sde\s | pare\sde\s
+        | smetti(?:la)?\sdi\s | перестань\s
+      )
+    | ^[请請]?(?:不要|别再|別再) | ないで(?:ください|下さい)?[。!！]?$
+    """
+)
+"""Forbids something, perhaps only this once: a correction where it opens a message to an agent that acted."""
+
+
+def clear_term(found: str | None, *, code_only: bool = False) -> str | None:
+    """The term as it would stand in commands and files, or None where it names nothing clear."""
+    if found is None:
+        return None
+    quoted = found[0] in "`\"“「«'"
+    term = (found[1:-1] if quoted else found).strip().removesuffix("()")
+    plain = term.casefold()
+    if not plain or plain.isdigit() or len(plain) == 1 or (plain in UNCLEAR and found[0] != "`"):
+        return None
+    if code_only and not (quoted or re.search(r"[._/()@$:#-]|[a-z][A-Z]|\d", term)):
+        return None
+    return plain

@@ -1,0 +1,98 @@
+"""What a human said or did that judges the agent. Words count only after the agent has acted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nightschool.core.sessions import CallStatus, Session, Signal, SignalKind, Speaker, Turn
+from nightschool.rules.prose import is_slash_command, own_words, sentences, word_count
+from nightschool.rules.statements import explicit
+from nightschool.rules.words import DEFAULT, Words
+
+LEADING = 3
+"""A reproach leads a message; what stands further behind is the next piece of work."""
+LONG = 150
+"""Words: a longer message is a specification, and what is wrong in it is wrong in the product."""
+QUOTE = 300
+"""Characters of a quote."""
+APPROVAL = 15
+"""Words that a message of approval has at most; a longer one goes on to something else."""
+
+
+def signals(session: Session, words: Words = DEFAULT) -> tuple[Signal, ...]:
+    """Corrections and approvals from the words of human turns, refusals and interruptions from acts.
+
+    The first request is never a signal, nor is any turn before the agent said or did something.
+    Headless runs, sub-agents' files and our own replays have none.
+    """
+    if session.headless or session.sidechain or session.ours:
+        return ()
+    return tuple(_signals(session, words))
+
+
+def _signals(session: Session, words: Words) -> Iterator[Signal]:
+    acted = stopped = False
+    for index, turn in enumerate(session.turns):
+        if turn.speaker is Speaker.AGENT:
+            acted = acted or turn.interrupted or bool(turn.calls or turn.text.strip())
+            refused = [call for call in turn.calls if call.status is CallStatus.REFUSED]
+            stopped = turn.interrupted or bool(refused)
+            yield from (Signal(kind=SignalKind.REFUSAL, turn=index, call_id=call.call_id) for call in refused)
+            if turn.interrupted:
+                yield Signal(kind=SignalKind.INTERRUPTION, turn=index)
+        elif acted:
+            found = spoken(turn, words, stopped=stopped)
+            if found is not None:
+                kind, quote = found
+                yield Signal(kind=kind, turn=index, quote=quote)
+            stopped = False
+
+
+def spoken(turn: Turn, words: Words = DEFAULT, *, stopped: bool = False) -> tuple[SignalKind, str] | None:
+    """What the words of a human turn say of the agent's work, and the sentence that says it.
+
+    `stopped`: the human had just interrupted the agent or turned a call down.
+    """
+    if is_slash_command(turn.text):
+        return None
+    own = own_words(turn.text)
+    parts = sentences(own)
+    if not parts:
+        return None
+    if word_count(own) <= LONG:
+        told = reproach(parts, words, stopped=stopped) or next((e.quote for e in explicit(turn.text)), None)
+        if told is not None:
+            return SignalKind.CORRECTION, told[:QUOTE]
+    if _approves(own, parts[0], words):
+        return SignalKind.APPROVAL, parts[0][:QUOTE]
+    return None
+
+
+def reproach(parts: tuple[str, ...], words: Words = DEFAULT, *, stopped: bool = False) -> str | None:
+    """The sentence that says that what was done is not what was wanted."""
+    if words.opener.search(parts[0]) or (stopped and words.stop.search(parts[0])):
+        return parts[0]
+    for part in parts[:LEADING]:
+        if words.reproach.search(part) and not _asks(part):
+            return part
+    return None
+
+
+_NO_QUESTION = re.compile(
+    r"^(?:why|warum|pourquoi|por qué|perché|почему)\b|,? ?(?:no|right|oder|nicht)\?$", re.IGNORECASE
+)
+"""Ends in a question mark and still asks nothing: "why did you delete it?", "that's wrong, no?"."""
+
+
+def _asks(part: str) -> bool:
+    return part.rstrip().endswith(("?", "\uff1f")) and not _NO_QUESTION.search(part)
+
+
+def _approves(own: str, first: str, words: Words) -> bool:
+    return (
+        word_count(own) <= APPROVAL
+        and not first.rstrip().endswith(("?", "\uff1f"))
+        and words.approval.search(first) is not None
+        and words.back.search(own) is None
+    )

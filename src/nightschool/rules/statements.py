@@ -1,0 +1,193 @@
+"""Explicit instructions in a human turn, with the terms that a machine can look for where they are clear.
+
+Relieves signals and corrections, which both need them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from nightschool.core.values import Value
+from nightschool.rules.checking import holds_term
+from nightschool.rules.instructions import (
+    FORBIDDING,
+    FORBIDS,
+    LASTING,
+    PAIRS,
+    STANDING,
+    UNWANTED,
+    WANTED,
+    Template,
+    clear_term,
+)
+from nightschool.rules.prose import (
+    is_acknowledgement,
+    is_injected,
+    is_paste,
+    ordered_tokens,
+    own_words,
+    sentences,
+    word_count,
+)
+from nightschool.rules.words import DEFAULT, POLITENESS
+
+LONG = 150
+"""Words: in a longer message a "never" is about the product, not about the agent."""
+SENTENCE = 60
+"""Words of a sentence that can hold one instruction."""
+FEWEST = 3
+"""Words of a statement that says something by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explicit(Value):
+    """One instruction. `wanted` and `unwanted` are its machine form, case folded; None where no single
+    clear term stands there."""
+
+    quote: str
+    """The sentence, in the human's words."""
+    position: int
+    """Which sentence of the message it is."""
+    wanted: str | None = None
+    unwanted: str | None = None
+    standing: bool = False
+    """It says by itself that it holds for later work too ("always", "from now on")."""
+    forbids: bool = False
+
+    @property
+    def key(self) -> str:
+        """What makes two instructions the same, whatever the wording or language or order of words."""
+        match (self.wanted, self.unwanted):
+            case (None, None):
+                return f"{'not' if self.forbids else 'do'}: {' '.join(said(self.quote))}"
+            case (wanted, None):
+                return f"use {wanted}"
+            case (None, unwanted):
+                return f"not {unwanted}"
+            case (wanted, unwanted):
+                return f"use {wanted} not {unwanted}"
+
+    @property
+    def has_form(self) -> bool:
+        return self.wanted is not None or self.unwanted is not None
+
+
+def explicit(text: str) -> tuple[Explicit, ...]:
+    """The instructions in a human turn, in order; no machine form twice.
+
+    None in injected rows, pasted logs, quoted or fenced text, acknowledgements, questions and messages that
+    are too long to be a remark. A bare "don't ..." counts only where it opens the message or
+    follows on a "no": else it limits the next piece of work.
+    """
+    if is_injected(text) or is_paste(text) or is_acknowledgement(text):
+        return ()
+    own = own_words(text)
+    if word_count(own) > LONG:
+        return ()
+    found: dict[str, Explicit] = {}
+    for item in _joined(_each(sentences(own))):
+        found.setdefault(item.key, item)
+    return tuple(found.values())
+
+
+def said(quote: str) -> tuple[str, ...]:
+    """The words of a statement that count when two are compared, in order."""
+    return tuple(word for word in ordered_tokens(quote) if word not in POLITENESS)
+
+
+def _each(parts: tuple[str, ...]) -> Iterator[Explicit]:
+    reproached = bool(parts) and DEFAULT.opener.search(parts[0]) is not None
+    for position, part in enumerate(parts):
+        if part.endswith(("?", "\uff1f")) or word_count(part) > SENTENCE:
+            continue
+        item = _instruction(part) or _bare(part)
+        if item is not None:
+            yield replace(item, position=position)
+        elif word_count(part) >= FEWEST and _states(part, leads=position == 0 or reproached):
+            standing = STANDING.search(part) is not None
+            forbids = FORBIDS.search(part) is not None
+            yield Explicit(quote=part, position=position, standing=standing, forbids=forbids)
+
+
+def _states(part: str, *, leads: bool) -> bool:
+    return LASTING.search(part) is not None or (leads and FORBIDDING.search(part) is not None)
+
+
+_BARE = re.compile(
+    r"^(?:please\s+|bitte\s+)?(?:use|nimm|nutze|benutze|verwende|utilise[zr]?|usa|используй|使用|用)\s+"
+    r"(?P<w>`[^`\n]{1,60}`|[\w@$./:#+~*-]*[\w+#*/])[.!]*$",
+    re.IGNORECASE,
+)
+"""The first half of "Use pnpm. Don't use npm.": an instruction only beside the other half."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Half(Explicit):
+    """Counts only where the sentence beside it names what is not wanted."""
+
+
+def _bare(part: str) -> Explicit | None:
+    match = _BARE.match(part)
+    term = clear_term(match.group("w")) if match else None
+    return None if term is None else _Half(quote=part, position=0, wanted=term)
+
+
+def _instruction(part: str) -> Explicit | None:
+    standing = STANDING.search(part) is not None
+    for templates in (PAIRS, WANTED, UNWANTED):
+        for template in templates:
+            match = template.pattern.search(part)
+            item = None if match is None else _item(template, match, part)
+            if item is not None:
+                return replace(item, standing=standing or template.standing)
+    return None
+
+
+def _item(template: Template, match: re.Match[str], part: str) -> Explicit | None:
+    named = match.groupdict()
+    wanted = clear_term(named.get("w"), code_only=template.code_only)
+    unwanted = clear_term(named.get("u"), code_only=template.code_only)
+    if wanted is not None and unwanted is not None and holds_term(wanted, unwanted):
+        unwanted = None  # `uv run pytest`, not `pytest`: the right way holds the wrong word
+    if wanted is None and unwanted is None:
+        return None
+    return Explicit(quote=part, position=0, wanted=wanted, unwanted=unwanted, forbids=wanted is None)
+
+
+def _joined(items: Iterable[Explicit]) -> Iterator[Explicit]:
+    """Two halves in sentences side by side are one instruction: "Don't use npm. Use pnpm."."""
+    waiting: Explicit | None = None
+    for item in items:
+        pair = None if waiting is None else _pair(waiting, item)
+        if pair is not None:
+            yield pair
+            waiting = None
+            continue
+        if waiting is not None and not isinstance(waiting, _Half):
+            yield waiting
+        waiting = item
+    if waiting is not None and not isinstance(waiting, _Half):
+        yield waiting
+
+
+def _pair(first: Explicit, second: Explicit) -> Explicit | None:
+    if second.position != first.position + 1:
+        return None
+    one, other = (first, second) if first.wanted is not None else (second, first)
+    complete = (
+        one.wanted is not None
+        and one.unwanted is None
+        and other.wanted is None
+        and other.unwanted is not None
+    )
+    if not complete or holds_term(one.wanted or "", other.unwanted or ""):
+        return None
+    return Explicit(
+        quote=f"{first.quote} {second.quote}",
+        position=first.position,
+        wanted=one.wanted,
+        unwanted=other.unwanted,
+        standing=first.standing or second.standing,
+    )
