@@ -160,7 +160,8 @@ class Task(Record):
 
     @property
     def id(self) -> str:
-        return "t-" + digest_of(self.prompt, self.workspace, self.session, self.turn, self.checks)[:12]
+        parts = (self.prompt, self.workspace, self.session, self.turn, self.checks, self.concerns)
+        return "t-" + digest_of(*parts)[:12]
 
     @property
     def owner(self) -> str:
@@ -169,7 +170,11 @@ class Task(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment(Record):
-    """The split of one cluster, decided once, before anything is mined from it, kept for ever."""
+    """The split of one cluster, decided once, before anything is mined from it, kept for ever.
+
+    Sessions that join a cluster later get a further record with the same cluster and split, so that
+    none is ever rewritten.
+    """
 
     cluster: str
     split: Split
@@ -177,6 +182,10 @@ class Assignment(Record):
 
     @property
     def id(self) -> str:
+        return f"{self.cluster}.{digest_of(self.sessions)[:8]}"
+
+    @property
+    def owner(self) -> str:
         return self.cluster
 
 
