@@ -12,9 +12,14 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import socket
 import sys
-import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+TYPE_CHECKING = False
+"""As type checkers read it; the module `typing` would cost a third of the start-up."""
+if TYPE_CHECKING:
+    import socket
 
 CHUNK = 1 << 16
 BACKLOG = 128
@@ -39,11 +44,11 @@ def main(argv: list[str]) -> int:
             return complain(f"unknown option {name}", 2)
     if not port:
         become(command, limits)
-    listener = socket.create_server(("127.0.0.1", port), backlog=BACKLOG)
+    serve = listen(port, target)
     child = os.fork()
     if child == 0:
         become(command, limits)
-    threading.Thread(target=accept, args=(listener, target), daemon=True).start()
+    serve()
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
@@ -76,14 +81,27 @@ def complain(text: str, code: int) -> int:
     return code
 
 
-def accept(listener: socket.socket, target: str) -> None:
-    while True:
-        inner, _ = listener.accept()
-        threading.Thread(target=join, args=(inner, target), daemon=True).start()
+def listen(port: int, target: str) -> Callable[[], None]:
+    """Listen now; what is returned begins to serve in threads, so the caller can fork in between."""
+    # Half of the start-up time of this program: only where they are needed.
+    import socket  # noqa: PLC0415
+    import threading  # noqa: PLC0415
+
+    listener = socket.create_server(("127.0.0.1", port), backlog=BACKLOG)
+
+    def accept() -> None:
+        while True:
+            inner, _ = listener.accept()
+            threading.Thread(target=join, args=(inner, target), daemon=True).start()
+
+    return threading.Thread(target=accept, daemon=True).start
 
 
 def join(inner: socket.socket, target: str) -> None:
-    """Pass bytes both ways until both sides are done."""
+    """Pass bytes both ways between a connection and the unix socket until both sides are done."""
+    import socket  # noqa: PLC0415
+    import threading  # noqa: PLC0415
+
     outer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with inner, outer:
         try:
@@ -98,6 +116,8 @@ def join(inner: socket.socket, target: str) -> None:
 
 
 def relay(source: socket.socket, sink: socket.socket) -> None:
+    import socket  # noqa: PLC0415
+
     try:
         while chunk := source.recv(CHUNK):
             sink.sendall(chunk)
@@ -105,10 +125,8 @@ def relay(source: socket.socket, sink: socket.socket) -> None:
     except OSError:
         # One side broke off: the other must hear of it, else it would wait for ever.
         for end in (source, sink):
-            try:
+            with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                continue
 
 
 if __name__ == "__main__":
