@@ -23,9 +23,8 @@ def read(body: Mapping[str, Any]) -> Asked:
         results = [b for b in content if b.get("type") == "tool_result"] if isinstance(content, list) else []
         given.append([b for b in content if b not in results] if results else content)
         words = spoken(content) if message["role"] == "user" else ""
-        if results:
-            stage += len(results)
-        elif words:
+        stage += len(results)
+        if words:
             prompt, stage = words, 0
     return Asked(text="\n".join(texts(given)), prompt=prompt, stage=stage)
 

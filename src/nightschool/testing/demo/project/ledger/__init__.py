@@ -1,0 +1,1 @@
+"""Reads statements and adds them up."""

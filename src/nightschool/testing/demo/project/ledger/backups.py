@@ -1,0 +1,3 @@
+"""Copies of statements, made before they are read."""
+
+KEEP = 12

@@ -1,0 +1,5 @@
+"""Finds statements that cannot be right."""
+
+
+def balanced(amounts: list[int], closing: int) -> bool:
+    return sum(amounts) == closing

@@ -1,0 +1,3 @@
+"""Where statements lie."""
+
+SUFFIX = ".csv"

@@ -1,0 +1,3 @@
+"""Takes statements over from the bank."""
+
+COLUMNS = ("day", "text", "amount")
