@@ -34,7 +34,7 @@ def main() -> None:
     )
     powers = (0.80, 0.95, 0.99)
     print()
-    print(f"power at +{100 * EFFECT:.0f} points (first draft); pairs against an exact sign test that looks once")
+    print(f"power at +{100 * EFFECT:.0f} points (first draft), against an exact sign test that looks once")
     print("  base  clusters   power  mean pairs | fixed 80 / 95 / 99 % | ratio 80 / 95 / 99 %")
     for base, clusters in CELLS:
         scene = Scene(arms=Arms.HELPED, base=base, effect=EFFECT, clusters=clusters)

@@ -1,4 +1,4 @@
-"""The bets keep their promise: Ville's inequality holds because no factor gains in the mean under the null."""
+"""The bets keep their promise: under the null no factor gains in the mean, so Ville's inequality holds."""
 
 from __future__ import annotations
 
@@ -96,6 +96,13 @@ def test_not_worse_by_ties() -> None:
     assert wealth_of([0.0] * 60, margin=0.15) > 1 / alpha_share(0.1, 1)
     assert wealth_of([0.0] * 60) == 1
     assert wealth_of(([-1.0] + [0.0] * 3) * 15, margin=0.15) < 1
+
+
+@pytest.mark.parametrize(("d", "gain"), [(1.0, 1.0), (0.0, 0.15 / 1.15), (-0.15, 0.0), (-1.0, -0.85 / 1.15)])
+def test_factor_of_not_worse(d: float, gain: float) -> None:
+    """The factor is 1 + (2 theta - 1)(d + m)/(1 + m): a win counts whole, the margin itself nothing."""
+    wanted = [1 + stake * gain for stake in STAKES]
+    assert Wealth(0.15).after(d).products == pytest.approx(wanted)
 
 
 def test_harm_grows_by_losses_only() -> None:

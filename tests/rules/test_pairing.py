@@ -1,0 +1,78 @@
+"""How pairs are drawn and scored."""
+
+from __future__ import annotations
+
+from gate_builders import CANDIDATE, CHECK, draw, task, trial
+from nightschool.core.tasks import Footprint
+from nightschool.core.trials import Arm, Pair
+from nightschool.rules.pairing import (
+    draw_target,
+    partition,
+    report_plan,
+    score_for,
+    score_of_others,
+    settle,
+    stream,
+)
+
+# drawing and scoring ---------------------------------------------------------------------------
+
+
+def test_partition_sees_no_outcome() -> None:
+    """Targets are what the candidate concerns, guards the rest in an order that the seed alone decides;
+    what a person protects stands first, also where it is a target."""
+    tasks = [task(str(n), concerned=n < 4) for n in range(12)]
+    protected = [tasks[1].id, tasks[9].id]
+    targets, guards = partition(tasks, CANDIDATE, protected, "seed")
+    assert set(targets) == {task.id for task in tasks[:4]}
+    assert set(guards[:2]) == set(protected)
+    assert set(guards[2:]) == {task.id for task in tasks[4:]} - set(protected)
+    assert partition(tasks[::-1], CANDIDATE, protected, "seed") == (targets, guards)
+    assert partition(tasks, CANDIDATE, protected, "other seed")[1] != guards
+
+
+def test_each_cluster_is_drawn_alike() -> None:
+    """A session that gave nine tasks is drawn as often as one that gave one."""
+    targets = [task(f"big {n}", cluster="big") for n in range(9)] + [task("small", cluster="small")]
+    draws = [draw_target(targets, "seed", number) for number in range(2000)]
+    small = sum(found.cluster == "small" for found, _ in draws)
+    assert 900 < small < 1100
+    assert 900 < sum(base_first for _, base_first in draws) < 1100
+    assert draw_target(targets[::-1], "seed", 5) == draws[5]
+
+
+def test_report_takes_equally_many_from_each_cluster() -> None:
+    """The number in a report rests on as many tries from each target cluster, up to a cap."""
+    targets = [task(f"{n}", cluster=f"{n % 4}") for n in range(12)]
+    plan = report_plan(targets, "seed", per_cluster=2, most=12)
+    clusters = [next(t.cluster for t in targets if t.id == name) for name in plan]
+    assert sorted(clusters) == sorted(["0", "1", "2", "3"] * 2)
+    assert len(report_plan(targets, "seed", per_cluster=9, most=12)) == 12
+
+
+def test_streams_are_their_own() -> None:
+    """The same seed gives the same numbers, another seed gives others."""
+    assert stream("a", 1).random() == stream("a", 1).random() != stream("a", 2).random()
+
+
+def test_verdict_follows_the_candidates_check() -> None:
+    """B34: where an unrelated check fails in both arms, the pair still tells the arms apart by the check
+    that the edit was made for."""
+    held = task("a")
+    base, draft = trial(Arm.BASE, 0.0, (0, 1)), trial(Arm.DRAFT, 0.0, (1,))
+    found = settle(draw(), base, draft, task=held, check=CHECK, cycle="cy")
+    assert isinstance(found, Pair)
+    assert found.d == 1
+    assert (found.base_others, found.draft_others) == (0, 0)
+    alike = settle(draw("guard"), base, draft, task=held, check=CHECK, cycle="cy")
+    assert isinstance(alike, Pair)
+    assert alike.d == 0
+
+
+def test_a_failed_job_scores_nothing() -> None:
+    """B25: a time-out is an outcome and scores 0, on the candidate's check too; only a loss has no score."""
+    held = task("a")
+    assert score_for(trial(Arm.BASE, 0.0), held, CHECK) == 0
+    assert score_of_others(trial(Arm.BASE, 0.0), held, CHECK) == 0
+    assert score_for(trial(Arm.BASE, None), held, CHECK) is None
+    assert score_for(trial(Arm.BASE, 1.0), held, Footprint(wanted="else")) == 1
