@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -348,17 +349,7 @@ def test_a_changed_check_is_a_new_wealth() -> None:
     """When the runner changes, the wealth starts at 1 as a new k."""
     store, sat = MemoryStore(), exam()
     sit(sat, ScriptedPractice(useless), store)
-    fields = {name: getattr(sat.key, name) for name in WealthKey.__dataclass_fields__}
-    other = Exam(
-        draft=sat.draft,
-        candidate=sat.candidate,
-        base=sat.base,
-        proposed=sat.proposed,
-        holdout=sat.holdout,
-        key=WealthKey(**{**fields, "runner_version": "2"}),
-        tasks=sat.tasks,
-        train=(),
-    )
+    other = replace(sat, key=replace(sat.key, runner_version="2"))
     assert sit(other, ScriptedPractice(useless), store).k == 2
 
 
@@ -435,17 +426,7 @@ def test_no_room_for_fresh_trials_is_said() -> None:
 
 def test_an_exam_must_fit_its_holdout() -> None:
     """Tasks that are gone, or a protected task that never was there, are named before anything is tried."""
-    sat = exam()
     with pytest.raises(UserError, match="t-unknown is not in the hold-out"):
         exam(protected=("t-unknown",))
     with pytest.raises(NotFound, match="new version of the hold-out"):
-        Exam(
-            draft=sat.draft,
-            candidate=sat.candidate,
-            base=sat.base,
-            proposed=sat.proposed,
-            holdout=sat.holdout,
-            key=sat.key,
-            tasks=sat.tasks[1:],
-            train=(),
-        )
+        replace(exam(), tasks=exam().tasks[1:])
