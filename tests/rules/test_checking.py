@@ -149,3 +149,12 @@ def test_notes_never_quote_the_check(outcome: Delivered | Failed) -> None:
 def test_judge_has_a_version() -> None:
     """A wealth names the judge that it rests on."""
     assert JUDGE_VERSION
+
+
+def test_lines_that_a_patch_takes_away_are_no_footprint() -> None:
+    """A command that carries a patch is searched up to the patch; its added lines are in the files."""
+    patch = (
+        "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n-import os.path\n+import pathlib\nEOF"
+    )
+    outcome = Delivered(reply="", files=(wrote("a.py", "import pathlib"),), trajectory=(ran(patch),))
+    assert judge((Footprint(wanted="pathlib", unwanted="os.path"),), outcome).score == 1.0

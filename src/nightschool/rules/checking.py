@@ -14,6 +14,9 @@ from nightschool.core.values import Value
 JUDGE_VERSION = "checks-1"
 """Part of what a wealth belongs to: change it when a judgement could come out differently."""
 
+PATCH = "*** Begin Patch"
+"""Where a patch begins in a command line or in the arguments of a tool (Codex)."""
+
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _ENDED = {
     Reason.TIMEOUT: "it ran out of time",
@@ -57,9 +60,13 @@ def idle_passes(checks: Sequence[Check]) -> bool:
 
 
 def left_behind(outcome: Delivered) -> str:
-    """What a footprint is looked for in: command lines that ran, and text that was added to files."""
+    """What a footprint is looked for in: command lines that ran, and text that was added to files.
+
+    Of a command that carries a patch only what stands before it: its added lines are in the files, and
+    those that it takes away are not what the agent left behind.
+    """
     commands = (
-        call.command
+        call.command.split(PATCH, 1)[0]
         for call in outcome.trajectory
         if call.command is not None and call.status is not CallStatus.REFUSED
     )

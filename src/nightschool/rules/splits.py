@@ -41,8 +41,9 @@ class Splits(Value):
     straddling: tuple[str, ...]
     """They are like a train session and like a hold-out session: they serve neither."""
 
-    def of(self, session: str) -> Assignment | None:
-        return next((a for a in self.assignments if session in a.sessions), None)
+    def homes(self) -> dict[str, Assignment]:
+        """The assignment of each session."""
+        return {session: assignment for assignment in self.assignments for session in assignment.sessions}
 
 
 def clusters(sessions: Iterable[Session]) -> tuple[Cluster, ...]:

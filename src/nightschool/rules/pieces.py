@@ -1,0 +1,168 @@
+"""The piece of work in a session that a task can be made of: which prompt, which turns, and why not.
+
+Relieves mining of the rules about prompts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nightschool.core.jobs import Delivered
+from nightschool.core.sessions import Session, SignalKind, Speaker, Turn
+from nightschool.core.tasks import Footprint
+from nightschool.core.values import Value
+from nightschool.rules.checking import holds_term, judge, left_behind
+from nightschool.rules.prose import is_acknowledgement, is_injected, is_paste, is_slash_command, request_text
+from nightschool.rules.recorded import did_something, outcome_of
+from nightschool.rules.signals import signals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History(Value):
+    """A session as mining sees it: where it ran, which turns are its own, where it was corrected."""
+
+    session: Session
+    directory: str
+    root: str
+    fresh: frozenset[int]
+    """Human turns that are no copies of rows of an older session."""
+    told: frozenset[int]
+    """Human turns that correct the agent."""
+
+    def requests(self) -> tuple[int, ...]:
+        """Human turns that ask for work of their own."""
+        return tuple(
+            index
+            for index, turn in enumerate(self.session.turns)
+            if turn.speaker is Speaker.HUMAN and index not in self.told and is_request(turn)
+        )
+
+    def piece(self, prompt: int) -> tuple[Turn, ...]:
+        """The turns from a prompt to the next request."""
+        behind = [index for index in self.requests() if index > prompt]
+        return self.session.turns[prompt : behind[0] if behind else None]
+
+    def work(self, turns: tuple[Turn, ...]) -> Work:
+        outcome = outcome_of(turns, directory=self.directory, root=self.root)
+        return Work(outcome=outcome, text=left_behind(outcome))
+
+    def first_work(self) -> Work:
+        """What was done for the first request; nothing where there is none."""
+        requests = self.requests()
+        return self.work(self.piece(requests[0]) if requests else ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work(Value):
+    """What some turns of a session left behind, to be judged like the outcome of a job."""
+
+    outcome: Delivered
+    text: str
+
+    def passes(self, check: Footprint) -> bool:
+        return judge((check,), self.outcome).score == 1.0
+
+    def holds(self, term: str | None) -> bool:
+        return term is not None and holds_term(self.text, term)
+
+    def empty(self) -> bool:
+        return not did_something(self.outcome)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfit(Value):
+    """Why no task is made of a session: a code and a sentence."""
+
+    code: str
+    text: str
+
+
+def is_request(turn: Turn) -> bool:
+    """Whether a human turn can be the prompt of a task. Acknowledgements, slash commands, pasted logs
+    and injected rows cannot."""
+    return not (
+        is_injected(turn.text)
+        or is_slash_command(turn.text)
+        or is_acknowledgement(turn.text)
+        or is_paste(turn.text)
+    )
+
+
+def prompt_of(turn: Turn) -> str:
+    return request_text(turn.text)
+
+
+def corrected_piece(history: History, moments: tuple[int, ...], check: Footprint) -> int | Unfit:
+    """The prompt whose work was corrected, or why it is no task.
+
+    The work before the correction must not pass the check (else the check does not tell right from wrong
+    here), and the work after it, where there is any, must show what was wanted.
+    """
+    first, last = moments[0], moments[-1]
+    before = [index for index in history.requests() if index < first]
+    if not before:
+        return Unfit(code="told-in-request", text="the request itself says it, or there is none before it")
+    prompt = before[-1]
+    unfit = start_known(history, prompt)
+    if unfit is not None:
+        return unfit
+    turns = history.session.turns
+    if history.work(turns[prompt:first]).passes(check):
+        return Unfit(code="not-told-apart", text="what was corrected would have passed the check")
+    after = history.work(turns[last:])
+    # Undoing the wrong thing names it, so what is unwanted may still stand in the work that mends it.
+    mended = after.holds(check.wanted) if check.wanted is not None else not after.holds(check.unwanted)
+    if not after.empty() and not mended:
+        return Unfit(
+            code="reference-fails", text="the session's own work after the correction does not show it"
+        )
+    return prompt
+
+
+def concerned_piece(history: History, work: Work, check: Footprint) -> int | Unfit | None:
+    """The prompt of a piece of work that the check is about though nobody corrected it; None where the
+    check is about nothing that was done for the first request (`work`). Where the agent did what is wanted,
+    its work is the reference and has to pass; where it did only what is unwanted, nobody showed the right
+    way and none is known."""
+    requests = history.requests()
+    if not requests:
+        return None
+    prompt = requests[0]
+    if not work.holds(check.wanted) and not work.holds(check.unwanted):
+        return None
+    unfit = start_known(history, prompt)
+    if unfit is not None:
+        return unfit
+    if work.holds(check.wanted) and not work.passes(check):
+        return Unfit(code="reference-fails", text="the session's own work does not pass the check")
+    return prompt
+
+
+def guard_piece(history: History, work: Work) -> tuple[int, tuple[str, ...]] | Unfit:
+    """The prompt and the files of a session in which all went well."""
+    heard = {signal.kind for signal in signals(history.session)}
+    if history.told or SignalKind.CORRECTION in heard:
+        return Unfit(code="corrected", text="it was corrected, and not by words that make a check yet")
+    if heard & {SignalKind.INTERRUPTION, SignalKind.REFUSAL}:
+        return Unfit(code="stopped", text="the person interrupted it or turned a call down")
+    requests = history.requests()
+    if not requests:
+        return Unfit(code="no-request", text="it holds no request: only commands, pastes or short replies")
+    unfit = start_known(history, requests[0])
+    if unfit is not None:
+        return unfit
+    if not work.outcome.files:
+        return Unfit(code="no-files", text="its work changed no file of the project by an editing tool")
+    return requests[0], tuple(sorted(change.path for change in work.outcome.files))
+
+
+def start_known(history: History, prompt: int) -> Unfit | None:
+    """Whether the project's state at this prompt is the one at the session's start."""
+    if prompt not in history.fresh:
+        return Unfit(code="copied", text="the request is a copy of an older session's row")
+    earlier = history.session.turns[:prompt]
+    if outcome_of(earlier, directory=history.directory, root=history.root).files:
+        return Unfit(
+            code="built-on-earlier-work", text="the request builds on files that the session changed before"
+        )
+    return None
