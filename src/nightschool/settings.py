@@ -1,0 +1,449 @@
+"""What a person may set, and where each value came from.
+
+Read in this order, the later wins: built-in defaults, the person's file, the project's file, the
+environment, flags. An unknown key or a wrong type is an error that names key and place; nothing is
+ignored. A project's file comes with a clone, so it is not the person's word: it may not widen what
+they trust or pay for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+from urllib.parse import urlsplit
+
+from annotated_types import Ge, Gt, Lt, MinLen
+from platformdirs import user_data_path
+from platformdirs.unix import Unix
+from pydantic import AfterValidator, BeforeValidator, StringConstraints, TypeAdapter, ValidationError
+
+from nightschool.core.cycles import Budget
+from nightschool.core.errors import UserError
+from nightschool.core.values import Value
+
+PREFIX = "NIGHTSCHOOL_"
+CONFIG_VARIABLE = "NIGHTSCHOOL_CONFIG"
+"""Names another file in place of the person's own."""
+OURS = frozenset({CONFIG_VARIABLE, "NIGHTSCHOOL_PROCESS"})
+"""Variables with our prefix that are no settings; the second marks processes of the sandbox."""
+PROJECT_FILE = ".nightschool.toml"
+NONE = "none"
+"""Lifts a limit; TOML has no word of its own for it."""
+
+
+Place = Literal["default", "file", "project", "environment", "flag"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin(Value):
+    """Where a value came from. `where` is the file, the variable or the flag; "" for a default."""
+
+    place: Place
+    where: str = ""
+
+    def __str__(self) -> str:
+        return self.where or "built-in default"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a setting is, and what a project's file may do to it."""
+
+    text: str
+    personal: str | None = None
+    """Why a project may not set it; None: it may."""
+    lower: bool = False
+    """A project may lower it, not raise it."""
+
+
+def _none(value: object) -> object:
+    return None if value == NONE else value
+
+
+def _dollars(value: object) -> object:
+    # Text first: a float of 0.1 would become a Decimal of 55 digits.
+    return Decimal(str(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def _folder(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    path = Path(value).expanduser()
+    if not path.is_absolute():
+        raise ValueError("not absolute")
+    return path
+
+
+def _address(value: str | None) -> str | None:
+    if value is None:
+        return value
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("no address")
+    if parts.username or parts.password:
+        raise ValueError("holds a password")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What an error says of a kind of value."""
+
+    text: str
+
+
+Count = Annotated[int, Ge(1), Allowed("a whole number, 1 or more")]
+Limit = Annotated[
+    Annotated[int, Ge(1)] | None,
+    BeforeValidator(_none),
+    Allowed('a whole number, 1 or more, or "none" for no limit'),
+]
+Dollars = Annotated[
+    Annotated[Decimal, Gt(0)] | None,
+    BeforeValidator(_dollars),
+    BeforeValidator(_none),
+    Allowed('a number above 0, or "none" for no limit'),
+]
+Chance = Annotated[float, Gt(0), Lt(1), Allowed("a number between 0 and 1")]
+Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$", max_length=200)]
+Name = Annotated[Word, Allowed("a name")]
+Names = Annotated[tuple[Word, ...], MinLen(1), Allowed("a list of names")]
+AgentsOwn = Annotated[Word | None, BeforeValidator(_none), Allowed('a name, or "none" for the agent\'s own')]
+Folder = Annotated[Path, BeforeValidator(_folder), Allowed("an absolute path (`~` is your home)")]
+Address = Annotated[
+    str | None,
+    AfterValidator(_address),
+    BeforeValidator(_none),
+    Allowed('an address like "https://host/base" without a password, or "none" for the agent\'s own'),
+]
+Variable = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), Allowed("the name of a variable, not a key")
+]
+Mode = Annotated[Literal["certify", "suggest"], Allowed('"certify" or "suggest"')]
+
+PAYS = "what it costs is for the person to say"
+SENDS = "whom it is sent to, and with which key, is for the person to say"
+EXAMINES = "a clone must not ease the exam of its own rules"
+READS = "whose history is read, and where it is kept, is for the person to say"
+REACHES = "what a clone's work may reach is for the person to say"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits(Value):
+    """Hard limits of one cycle. Unknown use counts as over a limit that is set."""
+
+    max_jobs: Annotated[Limit, About("Jobs that one cycle may start.", lower=True)] = 100
+    max_minutes: Annotated[Limit, About("Minutes that one cycle may last.", lower=True)] = 60
+    max_tokens: Annotated[Limit, About("Tokens that one cycle may use.", lower=True)] = None
+    max_dollars: Annotated[Dollars, About("US dollars that one cycle may cost.", lower=True)] = None
+    width: Annotated[Count, About("Jobs that run at once.", lower=True)] = 2
+    job_timeout_seconds: Annotated[
+        Count, About("Seconds after which a job is stopped; then it scores 0.", lower=True)
+    ] = 600
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(
+            jobs=self.max_jobs,
+            wall=None if self.max_minutes is None else timedelta(minutes=self.max_minutes),
+            tokens=self.max_tokens,
+            cost=self.max_dollars,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Harvest(Value):
+    """What is read of the transcripts. What a cap leaves out is read in the next cycle."""
+
+    lookback_hours: Annotated[Count, About("Hours that the first run looks back.")] = 72
+    lookback_limit_days: Annotated[
+        Count, About("Days to which the first run widens that, until there is enough to learn from.")
+    ] = 90
+    max_sessions: Annotated[Count, About("Sessions that one cycle reads.")] = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mine(Value):
+    """What is made of the sessions."""
+
+    max_tasks: Annotated[Count, About("New tasks that one cycle makes.")] = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate(Value):
+    """How a draft is examined."""
+
+    mode: Annotated[
+        Mode, About("`certify` proves a draft; `suggest` stages what did better, unproven.", EXAMINES)
+    ] = "certify"
+    alpha: Annotated[
+        Chance, About("Chance of a false accept over all drafts of one hold-out version.", lower=True)
+    ] = 0.10
+    margin: Annotated[
+        Chance, About("How much worse a draft may be that only shortens or deletes.", lower=True)
+    ] = 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints(Value):
+    """Where the models are that agents in the sandbox reach, and which variable holds the key."""
+
+    anthropic_url: Annotated[Address, About("Base address of the Messages API.", SENDS)] = None
+    anthropic_key_variable: Annotated[Variable, About("Environment variable that holds its key.", SENDS)] = (
+        "ANTHROPIC_API_KEY"
+    )
+    openai_url: Annotated[Address, About("Base address of the Responses API.", SENDS)] = None
+    openai_key_variable: Annotated[Variable, About("Environment variable that holds its key.", SENDS)] = (
+        "OPENAI_API_KEY"
+    )
+
+
+def _home() -> Path:
+    return user_data_path("nightschool", appauthor=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(Value):
+    """All of it. `load` reads it; `origins` names the place of each key."""
+
+    home: Annotated[Folder, About("Folder of database, blobs and workspaces.", READS)] = field(
+        default_factory=_home
+    )
+    sources: Annotated[Names, About("Agents whose transcripts are read.", READS)] = ("claude-code", "codex")
+    runner: Annotated[Name, About("Agent that practises; `auto` takes an installed one.", PAYS)] = "auto"
+    model: Annotated[AgentsOwn, About("Model that it uses.", PAYS)] = None
+    effort: Annotated[AgentsOwn, About("Reasoning effort that it is asked for.", PAYS)] = None
+    sandbox: Annotated[Name, About("Sandbox that agents run in.", REACHES)] = "bubblewrap"
+    edit_budget: Annotated[Count, About("Rules that one draft may add, replace or delete.", lower=True)] = 4
+    limits: Limits = Limits()
+    harvest: Harvest = Harvest()
+    mine: Mine = Mine()
+    gate: Gate = Gate()
+    endpoints: Endpoints = Endpoints()
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
+    """By key; a key that is not in it has its built-in default."""
+
+    def origin(self, key: str) -> Origin:
+        return self.origins.get(key, Origin(place="default"))
+
+    def get(self, key: str) -> Any:
+        """The value of a key as the files spell it: `limits.max_jobs`."""
+        value: Any = self
+        for part in KEYS[key].path:
+            value = getattr(value, part)
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One setting, as files, variables and flags spell it."""
+
+    path: tuple[str, ...]
+    kind: Any
+    """The annotated type."""
+    about: About
+    default: Any
+    """MISSING where it depends on the platform."""
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + "_".join(self.path).upper()
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.path[-1].replace("_", "-")
+
+    @property
+    def allowed(self) -> str:
+        return next(item.text for item in get_args(self.kind) if isinstance(item, Allowed))
+
+    @property
+    def many(self) -> bool:
+        return isinstance(self.default, tuple)
+
+
+def _keys(tree: type, path: tuple[str, ...] = ()) -> Iterator[Key]:
+    hints = get_type_hints(tree, include_extras=True)
+    for part in fields(tree):
+        kind = hints[part.name]
+        about = next((item for item in get_args(kind) if isinstance(item, About)), None)
+        if about is not None:
+            yield Key(path=(*path, part.name), kind=kind, about=about, default=part.default)
+        elif part.name in SECTIONS:
+            yield from _keys(kind, (*path, part.name))
+
+
+SECTIONS: Mapping[str, type] = {
+    "limits": Limits,
+    "harvest": Harvest,
+    "mine": Mine,
+    "gate": Gate,
+    "endpoints": Endpoints,
+}
+KEYS: Mapping[str, Key] = {key.name: key for key in _keys(Settings)}
+
+
+@cache
+def _adapter(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(KEYS[name].kind)
+
+
+def load(
+    *,
+    project: Path | None,
+    environment: Mapping[str, str],
+    flags: Mapping[str, object] | None = None,
+) -> Settings:
+    """The settings for work in a project (its root, None for none).
+
+    `flags` are by key (`{"limits.max_jobs": 20}`); None is a flag that was not given.
+    """
+    found: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    named = environment.get(CONFIG_VARIABLE)
+    file = Path(named).expanduser() if named else config_path()
+    for name, value in _from_file(file, must_exist=bool(named)):
+        _take(found, origins, name, value, Origin(place="file", where=str(file)))
+    if project is not None:
+        file = project / PROJECT_FILE
+        for name, value in _from_file(file, must_exist=False):
+            _take(found, origins, name, value, Origin(place="project", where=str(file)))
+    for name, text in _from_environment(environment):
+        origin = Origin(place="environment", where=KEYS[name].variable)
+        _take(found, origins, name, text, origin)
+    for name, value in (flags or {}).items():
+        if value is not None:
+            _take(found, origins, name, value, Origin(place="flag", where=KEYS[name].flag))
+    return _built(found, origins)
+
+
+def config_path() -> Path:
+    """The person's own file: below ~/.config on macOS too, as the tools beside it have it."""
+    return Unix("nightschool").user_config_path / "config.toml"
+
+
+def _built(found: Mapping[str, Any], origins: Mapping[str, Origin]) -> Settings:
+    def part(section: str) -> dict[str, Any]:
+        return {
+            key.path[-1]: found[name]
+            for name, key in KEYS.items()
+            if name in found and (key.path[0] if len(key.path) > 1 else "") == section
+        }
+
+    sections = {name: tree(**part(name)) for name, tree in SECTIONS.items()}
+    return Settings(**part(""), **sections, origins=dict(origins))
+
+
+def _from_file(file: Path, *, must_exist: bool) -> Iterator[tuple[str, object]]:
+    try:
+        document = tomllib.loads(file.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        if must_exist:
+            raise UserError(f"{CONFIG_VARIABLE} names {file}, which is not there") from None
+        return
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # bad UTF-8, bad TOML
+        raise UserError(f"{file} is no TOML file: {error}") from error
+    for name, value in document.items():
+        if name not in SECTIONS:
+            yield _known(name, value, str(file)), value
+        elif isinstance(value, dict):
+            for inner, item in value.items():
+                yield _known(f"{name}.{inner}", item, str(file)), item
+        else:
+            raise UserError(
+                f"{file}: {name} is a section, found {_kind(value)}: write [{name}] and below it one of "
+                + ", ".join(key.path[-1] for key in KEYS.values() if key.path[0] == name)
+            )
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    by_variable = {key.variable: name for name, key in KEYS.items()}
+    for variable, text in sorted(environment.items()):
+        if not variable.startswith(PREFIX) or variable in OURS or not text:
+            continue  # an empty variable is one that is not set, as everywhere in a shell
+        if variable not in by_variable:
+            raise UserError(
+                f"the environment variable {variable} is no setting{_nearest(variable, by_variable)}"
+            )
+        yield by_variable[variable], text
+
+
+def _known(name: str, value: object, where: str) -> str:
+    """The value is not shown: under an unknown key it may be anything, a secret too."""
+    if name in KEYS:
+        return name
+    raise UserError(f"{where}: unknown setting {name!r}, found {_kind(value)}{_nearest(name, KEYS)}")
+
+
+def _nearest(name: str, known: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else "; there are " + ", ".join(known)
+
+
+def _take(
+    found: dict[str, Any], origins: dict[str, Origin], name: str, value: object, origin: Origin
+) -> None:
+    key = KEYS[name]
+    text = origin.place == "environment"
+    if key.many and text and isinstance(value, str):
+        value = tuple(item.strip() for item in value.split(","))
+    elif key.many and isinstance(value, list):
+        value = tuple(value)
+    try:
+        # Text of the environment is read as what it says; in a file "3" is no number.
+        valid = _adapter(name).validate_python(value, strict=not text)
+    except ValidationError as error:
+        raise UserError(
+            f"{origin.where}: {name} is {_shown(key, value)}; allowed is {key.allowed}"
+        ) from error
+    if origin.place == "project":
+        _refuse_widening(key, valid, found.get(name, key.default), origin)
+    found[name] = valid
+    origins[name] = origin
+
+
+def _refuse_widening(key: Key, value: Any, before: Any, origin: Origin) -> None:
+    """A project's file must not widen trust or cost."""
+    way_out = f"set it in {config_path()}, as {key.variable} or by a flag"
+    if key.about.personal is not None:
+        raise UserError(
+            f"{origin.where}: {key.name} may not be set by a project: {key.about.personal}; {way_out}"
+        )
+    if key.about.lower and before is not None and (value is None or value > before):
+        raise UserError(
+            f"{origin.where}: {key.name} is {NONE if value is None else value}, and a project may lower it "
+            f"only (it is {before}); {way_out}"
+        )
+
+
+def _kind(value: object) -> str:
+    match value:
+        case bool() | int() | float():
+            return str(value).lower()
+        case str():
+            return "a text"
+        case list() | tuple():
+            return "a list"
+        case dict():
+            return "a section"
+    return f"a {type(value).__name__}"
+
+
+def _shown(key: Key, value: object) -> str:
+    """What was found. Where a key or a password may stand in error, its kind alone."""
+    if isinstance(value, str) and key.path[0] != "endpoints":
+        return repr(value[:60])
+    return _kind(value)
