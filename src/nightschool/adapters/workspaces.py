@@ -72,10 +72,8 @@ class Workspaces:
         if len(commit) not in OBJECT_ID_LENGTHS or not set(commit) <= set("0123456789abcdef"):
             raise WorkspaceUnavailable(f"not a full object id of a commit: {commit!r}")
         repository = Path(source.repository)
-        if not repository.is_absolute() or not repository.is_dir():
-            raise WorkspaceUnavailable(
-                f"the repository {source.repository} is gone; its tasks cannot be practised"
-            )
+        if not repository.is_absolute():
+            raise WorkspaceUnavailable(f"not an absolute path of a repository: {source.repository!r}")
         self._mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
         mirror = self._mirrors / digest_of(str(repository.resolve()))[:16]
         with _held(mirror.with_suffix(".lock")):
@@ -137,10 +135,13 @@ class Folder:
 
 def fetch(source: Path, commit: str, *, into: Path, ref: str) -> None:
     """Fetch one commit without its history. The source is only read."""
+    if not source.is_dir():
+        raise GitFailed("that folder is gone")
     reader = "git -c gc.auto=0 -c core.hooksPath=/dev/null -c uploadpack.allowAnySHA1InWant=true upload-pack"
     git(
         [
-            "fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+            "fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--update-head-ok",
+            "--no-recurse-submodules",
             "--no-auto-maintenance", f"--upload-pack={reader}", "--", str(source), f"{commit}:{ref}",
         ],
         folder=into,
