@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from nightschool.adapters import bubblewrap_binary
+from nightschool.adapters import bubblewrap, bubblewrap_binary
 from nightschool.adapters.bubblewrap import BubblewrapSandbox, BubblewrapWorkspace, host_python
-from nightschool.adapters.cgroups import limit_group
+from nightschool.adapters.cgroups import Group, limit_group
 from nightschool.core.errors import SandboxUnavailable, WorkspaceUnavailable
 from nightschool.core.harness import File
 from nightschool.core.ports import Command, Execution, SandboxPlan
@@ -189,19 +189,24 @@ def test_processes_are_bounded(sandbox: BubblewrapSandbox) -> None:
     assert processes_naming(word) == []
 
 
-def test_memory_of_a_whole_job_is_bounded_where_the_host_allows_it(sandbox: BubblewrapSandbox) -> None:
-    """Where a control group can be had, a job that takes more memory than the plan allows is ended by it."""
-    group = limit_group(1 << 30, 64)
-    delegated = bool(group.folders)
-    group.remove()
+def test_memory_is_bounded_with_and_without_control_groups(
+    sandbox: BubblewrapSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that takes more memory than the plan allows is ended; the probe says how far that goes."""
+    delegated = limit_group(1 << 30, 64)
+    delegated.remove()
     with sandbox.open(SandboxPlan(workspace=FilesSource(), memory_bytes=64 << 20)) as workspace:
         done = run(workspace, "x=$(head -c 300000000 /dev/zero | tr '\\0' x); echo ${#x}")
-    if delegated:
-        assert b"300000000" not in done.stdout
+    assert b"300000000" not in done.stdout
     parts = {part: (works, mend) for part, works, mend in sandbox.probe()}
     works, mend = parts["limit on the memory of a whole job"]
-    assert works is delegated
+    assert works is delegated.memory
     assert works or "Delegate" in mend
+    monkeypatch.setattr(bubblewrap, "limit_group", lambda *_: Group())
+    with sandbox.open(SandboxPlan(workspace=FilesSource(), memory_bytes=64 << 20)) as workspace:
+        done = run(workspace, "x=$(head -c 300000000 /dev/zero | tr '\\0' x); echo ${#x}")
+        assert b"300000000" not in done.stdout
+        assert run(workspace, "ulimit -d").stdout == b"65536\n"
 
 
 def test_groups_are_removed_with_the_workspace(sandbox: BubblewrapSandbox) -> None:

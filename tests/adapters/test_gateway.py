@@ -311,7 +311,7 @@ def test_a_reply_that_breaks_off_is_seen_by_the_job_and_noted(upstream: Upstream
 
 
 def test_refused_credentials_are_remembered(upstream: Upstream) -> None:
-    """A 401 reaches the job as it is, and afterwards the runner can tell that no further job could succeed."""
+    """A 401 reaches the job, and afterwards the runner can tell that no further job could succeed."""
     gateway = Gateway(upstream=upstream.url)
     with gateway as path:
         assert ask(path, "/v1/refused")[0] == 401

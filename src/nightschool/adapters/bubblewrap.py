@@ -97,17 +97,9 @@ class BubblewrapSandbox:
         else:
             parts.append((f"bubblewrap ({binary})", True, ""))
         group = limit_group(1 << 30, 64)
-        joined = {folder.parent for folder in group.folders}
         group.remove()
-        parts.append(
-            (
-                "limit on the memory of a whole job",
-                bool(joined),
-                ""
-                if joined
-                else "optional: start Nightschool under `systemd-run --user --scope -p Delegate=yes`",
-            )
-        )
+        mend = f"optional, each process alone is limited now: {DELEGATE}"
+        parts.append(("limit on the memory of a whole job", group.memory, "" if group.memory else mend))
         return parts
 
 
@@ -269,6 +261,9 @@ class BubblewrapWorkspace:
         limits = {"FSIZE": self._plan.file_bytes, "CORE": 0}
         if _kernel() >= COUNTS_PER_NAMESPACE:
             limits["NPROC"] = self._plan.processes
+        if not self._group.memory:
+            # Of each process alone. Not the address space: JavaScript engines reserve far more than they use.
+            limits["DATA"] = self._plan.memory_bytes
         return [part for name, number in limits.items() for part in ("--limit", f"{name}={number}")]
 
     def _way_out(self) -> list[str]:

@@ -22,6 +22,8 @@ class Group:
     """Control groups of one job: a process joins by writing its id into each of `joins`."""
 
     folders: tuple[Path, ...] = ()
+    memory: bool = False
+    """Whether the memory of the whole job is limited."""
 
     @property
     def joins(self) -> tuple[Path, ...]:
@@ -35,6 +37,7 @@ class Group:
 def limit_group(memory_bytes: int, processes: int, *, mount: Path = MOUNT) -> Group:
     """A new group with these limits, or one without folders where none can be had."""
     folders = []
+    memory = False
     for parent, settings in _parents(mount, memory_bytes, processes):
         _sweep(parent)
         folder = parent / f"{PREFIX}.{os.getpid()}.{next(_numbers)}"
@@ -48,7 +51,8 @@ def limit_group(memory_bytes: int, processes: int, *, mount: Path = MOUNT) -> Gr
             _remove(folder)
             continue
         folders.append(folder)
-    return Group(folders=tuple(folders))
+        memory = memory or settings[0][0].startswith("memory.")
+    return Group(folders=tuple(folders), memory=memory)
 
 
 _Settings = tuple[tuple[str, int, bool], ...]
