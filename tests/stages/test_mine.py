@@ -302,7 +302,7 @@ def test_a_correction_of_several_projects_is_the_users() -> None:
 
 
 def test_scope_takes_texts_and_tasks_of_one_project_alone() -> None:
-    """With a scope nothing that was said or asked in another project is mined; each has its train sessions."""
+    """With a scope nothing that was said or asked in another project is mined; each can train."""
     sessions = [*(told(n) for n in range(3)), *(told(n, project="/home/me/web") for n in range(3, 6))]
     mined = run(sessions, scope=APP)
     assert {task.project for task in mined.tasks} == {APP}
