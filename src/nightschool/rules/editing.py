@@ -21,7 +21,8 @@ JUDGE_RUN = 5
 
 _OUTSIDE = re2.compile(
     r"(?mi)^\s{0,3}#{1,6}(?:\s|$)|^\s*(?:```|~~~)|^\s*-{3,}\s*$|^\s*={3,}\s*$|<!--|-->"
-    r"|nightschool:(?:begin|end)|^\s*@[~./\w-]+|^(?:\+\+\+|diff --git|\*\*\* (?:update|add|delete) file)|^\s*(?:file|path)\s*:\s*\S+\.\w+"
+    r"|nightschool:(?:begin|end)|^\s*@[~./\w-]+|^(?:\+\+\+|diff --git|\*\*\* (?:update|add|delete) file)"
+    r"|^\s*(?:file|path)\s*:\s*\S+\.\w+"
 )
 _OUR_ID = re2.compile(r"(?i)\b[tkcdrh]-[0-9a-f]{8,}\b|\br-[0-9]{4,}\b")
 _MACHINE = re2.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -19,6 +20,14 @@ _NOT_KEPT = frozenset({"email", "card", "privatekey"})
 """Known by their shape wherever they stand; parts of them say nothing."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Patterns:
+    """`any` says cheaply whether there is a piece; `each` passes over stand-ins."""
+
+    any: Any
+    each: Any
+
+
 class SecretMemory:
     """Bounded, in memory only, safe between threads."""
 
@@ -26,12 +35,20 @@ class SecretMemory:
         self._lock = Lock()
         self._kept: OrderedDict[bytes, tuple[bytes, tuple[tuple[bytes, int], ...]]] = OrderedDict()
         self._pieces: dict[bytes, tuple[bytes, int]] = {}
-        self._pattern: Any = None
+        self._pattern = _Patterns(any=None, each=None)
         self._stale = False
+        self._all = b""
+        """All that is kept in one line, for a quick look."""
 
     def stand_in(self, secret: bytes) -> bytes | None:
+        """The stand-in of this secret, or of a longer one that it is a part of (a key cut in half)."""
         known = self._kept.get(secret)
-        return known[0] if known else None
+        if known is not None:
+            return known[0]
+        if len(secret) < _PART or secret not in self._all:
+            return None
+        with self._lock:
+            return next((kept[0] for whole, kept in self._kept.items() if secret in whole), None)
 
     def remember(self, kind: str, secret: bytes, stand_in: bytes) -> None:
         if kind in _NOT_KEPT or not _telling(secret):
@@ -46,6 +63,7 @@ class SecretMemory:
                 for piece, _ in old:
                     if self._pieces.get(piece, (b"", 0))[0] == gone:
                         del self._pieces[piece]
+            self._all = b"\n".join(self._kept)
             self._stale = True
 
     def replace(self, content: bytes) -> bytes:
@@ -55,11 +73,11 @@ class SecretMemory:
                 self._pattern = _compiled(self._pieces)
                 self._stale = False
             pattern, pieces, kept = self._pattern, self._pieces, self._kept
-            if pattern is None or pattern.search(content) is None:
+            if not pieces or pattern.any.search(content) is None:
                 return content
             out: list[bytes] = []
             done = 0
-            for match in pattern.finditer(content):
+            for match in pattern.each.finditer(content):
                 start, end = match.span()
                 if content[start : start + 8] == b"[secret:" or start < done:
                     continue
@@ -95,14 +113,15 @@ def _scrambled(piece: bytes) -> bool:
     return 2 <= digits < len(piece) or (digits == 1 and not piece.islower() and not piece.isupper())
 
 
-def _compiled(pieces: dict[bytes, tuple[bytes, int]]) -> Any:
-    if not pieces:
-        return None
+def _compiled(pieces: dict[bytes, tuple[bytes, int]]) -> _Patterns:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = 64 << 20
-    longest_first = sorted(pieces, key=lambda piece: (-len(piece), piece))
-    return re2.compile(b"|".join([_STAND_IN, *(re2.escape(piece) for piece in longest_first)]), options)
+    longest_first = [re2.escape(p) for p in sorted(pieces, key=lambda piece: (-len(piece), piece))]
+    return _Patterns(
+        any=re2.compile(b"|".join(longest_first), options),
+        each=re2.compile(b"|".join([_STAND_IN, *longest_first]), options),
+    )
 
 
 def _extended(

@@ -6,7 +6,9 @@ it. Every look is bounded, or goes over bytes that are then passed, so a pass is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
 
 import re2
 
@@ -29,14 +31,16 @@ _LATIN.encoding = re2.Options.Encoding.LATIN1  # bytes as they are: all that the
 _LATIN.max_mem = 64 << 20
 
 FINDER = re2.compile(finder_pattern(), _LATIN)
-_RUNS = {body: re2.compile(f"[{body}]*".encode(), _LATIN) for body in {shape.body for shape in SHAPES}}
 _JWT = re2.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){2,4}|[A-Za-z0-9_-]*\.eyJ[A-Za-z0-9_-]{10,}", _LATIN)
-_WORD_RUN = re2.compile(rb"[A-Za-z0-9_-]*", _LATIN)
 _DOMAIN = re2.compile(rb"@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}", _LATIN)
-_BARE = re2.compile(rb"""[^\s"'`,;<>\\(){}\[\]|&]{1,256}""", _LATIN)
-_BARE_LINE = re2.compile(rb"""[^\s"'`\\]{1,256}""", _LATIN)
-_HEADER = re2.compile(rb"[A-Za-z0-9._~+/=-]*", _LATIN)
-_COOKIE = re2.compile(rb"""[^\r\n"'\\`\[]*""", _LATIN)
+
+# Runs of one class of bytes cannot backtrack; for these the standard library costs a tenth of a call to RE2.
+_RUNS = {body: re.compile(f"[{body}]*".encode()) for body in {shape.body for shape in SHAPES}}
+_WORD_RUN = re.compile(rb"[A-Za-z0-9_-]*")
+_BARE = re.compile(rb"""[^\s"'`,;<>\\(){}\[\]|&]{1,256}""")
+_BARE_LINE = re.compile(rb"""[^\s"'`\\]{1,256}""")
+_HEADER = re.compile(rb"[A-Za-z0-9._~+/=-]*")
+_COOKIE = re.compile(rb"""[^\r\n"'\\`\[]*""")
 _MORE_PASSWORD = re2.compile(rb"""[^\s/@:?#,"'<>\\`]*@""", _LATIN)
 _REFERENCE = re2.compile(rb"[A-Za-z_$][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_$][A-Za-z0-9_]*)+", _LATIN)
 _BETWEEN = rb"(?:\s|\\[nrt]|[\"'+,>|]|\d{1,6}(?:\t|\xe2\x86\x92))*"  # line ends, quotes, numbers of a listing
@@ -96,7 +100,8 @@ class Scan:
             case 0x5B:  # [ of a stand-in
                 return end
             case 0x2D:  # -
-                return self._key(start, end) if self._text[start + 2] == 0x2D else self._option(start, end)
+                key = self._text.startswith((b"-----BEGIN", b"-----END"), start)
+                return self._key(start, end) if key else self._option(start, end)
             case 0x3A:  # :
                 return self._url(start, end) if self._text[start + 1] == 0x2F else self._telegram(start)
             case 0x40:  # @
@@ -127,6 +132,10 @@ class Scan:
             start += 1
         return start
 
+    def _run_end(self, run: re.Pattern[bytes], at: int) -> int:
+        found = run.match(self._text, at)
+        return at if found is None else found.end()
+
     def _within_word(self, start: int) -> bool:
         return self._run_before(start, _ALNUM_BYTES, 2) < start
 
@@ -136,7 +145,7 @@ class Scan:
             begin = start + len(shape.prefix)
             if self._text.startswith(shape.prefix.encode(), start):
                 piece = _RUNS[shape.body].match(self._text, begin, begin + shape.least)
-                if piece.end() - begin == shape.least:
+                if piece is not None and piece.end() - begin == shape.least:
                     return shape
         return None
 
@@ -158,7 +167,7 @@ class Scan:
         begin = start + len(shape.prefix)
         if self._unmixed(start, shape) or self._within_word(start):
             return begin
-        end = _RUNS[shape.body].match(self._text, begin).end()
+        end = self._run_end(_RUNS[shape.body], begin)
         while self._text[end - 1] == 0x2E:  # the full stop of a sentence
             end -= 1
         return self._replace(shape.kind, begin if shape.prefix.endswith("=") else start, end)
@@ -168,7 +177,7 @@ class Scan:
             return start + 3
         found = _JWT.match(self._text, start)
         if found is None:
-            self._no_jwt_before = _WORD_RUN.match(self._text, start).end()
+            self._no_jwt_before = self._run_end(_WORD_RUN, start)
             return start + 3
         return self._replace("jwt", start, found.end())
 
@@ -217,13 +226,13 @@ class Scan:
         begin = self._run_before(start, _DIGIT_BYTES, 12)
         if not 8 <= start - begin <= 10:
             return start + 3
-        return self._replace("telegram", begin, _WORD_RUN.match(self._text, start + 1).end())
+        return self._replace("telegram", begin, self._run_end(_WORD_RUN, start + 1))
 
     def _discord(self, start: int, end: int) -> int:
         begin = self._run_before(start, _NAME_BYTES, 32)
         if not 23 <= start - begin <= 28 or self._text[begin] not in b"MNO":
             return start + 1
-        return self._replace("discord", begin, _WORD_RUN.match(self._text, end).end())
+        return self._replace("discord", begin, self._run_end(_WORD_RUN, end))
 
     def _card(self, start: int, end: int) -> int:
         length = is_card_number(self._text, start)
@@ -264,7 +273,10 @@ class Scan:
             return self._cookie(start, end)
         if lower.startswith(b"bearer"):
             return self._bearer(end - 16, strict=True)
-        name = self._text[self._run_before(start, _NAME_BYTES, 64) : start] + _WORD_RUN.match(found).group()
+        name = (
+            self._text[self._run_before(start, _NAME_BYTES, 64) : start]
+            + found[: len(found) - len(found.lstrip(_NAME_BYTES))]
+        )
         if lower == b"authorization" and found[-7:-6] in (b" ", b"\t") and found[-4:].strip() == found[-4:]:
             words = found[13:-6].strip(b" \t:=\"'`\\").lower()
             if words in {b"bearer", b"basic", b"token", b"bot", b"apikey", b"digest"}:
@@ -277,8 +289,7 @@ class Scan:
     def _bearer(self, begin: int, *, strict: bool) -> int:
         if self._shaped(begin):
             return begin
-        value = _HEADER.match(self._text, begin)
-        word = value.group().rstrip(b".")
+        word = self._text[begin : self._run_end(_HEADER, begin)].rstrip(b".")
         telling = (
             mixed(word) if strict else mixed(word) or word.endswith(b"=") or word[1:].lower() != word[1:]
         )
@@ -290,7 +301,7 @@ class Scan:
         found = self._text[start:end]
         rest = found[6:].lstrip(_QUOTES + b" \t:=")
         begin = end - len(rest)
-        return self._replace("cookie", begin, _COOKIE.match(self._text, begin).end())
+        return self._replace("cookie", begin, self._run_end(_COOKIE, begin))
 
     def _spoken(self, begin: int, name: bytes) -> int:
         start = begin
@@ -351,6 +362,7 @@ def _refers(value: bytes) -> bool:
     return stands_for_nothing(value) or _REFERENCE.fullmatch(value) is not None
 
 
+@lru_cache(maxsize=4096)
 def secret_when_quoted(name: bytes, value: bytes) -> bool:
     """Whether a quoted value under a secret-like name is the secret itself."""
     if len(value) < 4 or stands_for_nothing(value):
@@ -362,6 +374,7 @@ def secret_when_quoted(name: bytes, value: bytes) -> bool:
     return len(value) >= 8 and (mixed(value) or len(value) >= 24)
 
 
+@lru_cache(maxsize=4096)
 def secret_when_bare(name: bytes, value: bytes, *, env: bool) -> bool:
     """Whether an unquoted value under a secret-like name is the secret itself, not code or prose."""
     if len(value) < 4 or _refers(value) or b"(" in value:

@@ -7,6 +7,7 @@ together are one scan in linear time (see `redaction`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import re2
 
@@ -180,6 +181,7 @@ _TAIL = frozenset(
 """Words that may follow the secret word: `SECRET_KEY_BASE`, `password_hash`, `TOKEN_PROD`."""
 
 
+@lru_cache(maxsize=4096)
 def is_secret_name(name: bytes) -> bool:
     """Whether a variable, key or option of this name holds a secret.
 
@@ -197,16 +199,20 @@ def is_secret_name(name: bytes) -> bool:
 
 _STANDS_FOR = re2.compile(
     rb"(?i)(?:(?:your|my|the|some|an?|this|insert|replace|enter|put|add|fake|dummy|sample)[-_ .].*"
-    rb"|.*[-_.](?:here|placeholder|goes-here)|.*example.*|.*placeholder.*|.*redacted.*|change[-_]?(?:me|it|this).*"
+    rb"|.*[-_.](?:here|placeholder|goes-here)|.*example.*|.*placeholder.*|.*redacted.*"
+    rb"|change[-_]?(?:me|it|this).*"
     rb"|(?:x|X|\*|\.|-|_|0|\?|#|\xe2\x80\xa2|\xe2\x80\xa6)+"
-    rb"|(?:db|user|old|new|my)?[-_]?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[-_]?key|key|auth|credentials?)s?"
+    rb"|(?:db|user|old|new|my)?[-_]?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|key|auth)s?"
+    rb"|(?:my)?[-_]?(?:api[-_]?key|credential)s?"
     rb"|(?:secret|api|access|private|auth)[-_](?:key|token|value)|(?:access|refresh|bearer)[-_]?tokens?"
-    rb"|none|null|nil|true|false|undefined|str|string|text|bytes|int|integer|number|float|bool|boolean|any|object"
+    rb"|none|null|nil|true|false|undefined|str|string|text|int|integer|number|any|object"
+    rb"|(?:u?int|float|bytes|string|varchar|char|bool(?:ean)?|sha|md|hs|rs|es|utf-?|base|[iuv])[0-9]{0,4}"
     rb"|optional|required|missing|invalid|unknown|empty|hidden|masked|disabled|enabled|basic|bearer|digest"
     rb"|default|value|test|todo|tbd|n/a|off|on|yes|no|env|file|inherit|write|read)"
 )
 
 
+@lru_cache(maxsize=4096)
 def stands_for_nothing(value: bytes) -> bool:
     """Whether a value is a placeholder, a reference, a type or a masked secret rather than a secret."""
     if value[:1] in b"$<{%[(@" or b"[secret:" in value or b"${" in value or b"{{" in value:
@@ -223,7 +229,7 @@ def finder_pattern() -> bytes:
         f"(?:{'|'.join(prefixes)})[{body}]{{{least}}}" for (body, least), prefixes in sorted(heads.items())
     ]
     quote = r"""["'\\`]{0,3}"""
-    scheme = "(?i:bearer|basic|token|bot|apikey|digest)"
+    scheme = quote + "(?i:bearer|basic|token|bot|apikey|digest)"
     parts = [
         r"\[secret:[a-z]{1,24}:[0-9a-f]{6}\]",
         r"-----(?:BEGIN|END) [A-Z0-9 ]{0,32}PRIVATE KEY",
@@ -231,7 +237,7 @@ def finder_pattern() -> bytes:
         r"eyJ[A-Za-z0-9_-]{10}",
         r"""://[^\s/@:"'<>\\`]*:[^\s/@"'<>\\`]*@""",
         r"://[A-Za-z0-9_-]{20,}@",
-        rf"(?i:authorization){quote}[ \t]{{0,2}}[:=][ \t]{{0,2}}{quote}{scheme}[ \t]{{1,4}}[A-Za-z0-9._~+/=-]{{6}}",
+        rf"(?i:authorization){quote}[ \t]{{0,2}}[:=][ \t]{{0,2}}{scheme}[ \t]{{1,4}}[A-Za-z0-9._~+/=-]{{6}}",
         r"(?i:bearer)[ \t]{1,4}[A-Za-z0-9._~+/=-]{16}",
         rf"(?i:cookie){quote}[ \t]?[:=][ \t]{{0,2}}{quote}[A-Za-z0-9_.%-]{{1,64}}=[^\s;\"'\\]{{4}}",
         rf"{NAME}[A-Za-z0-9_-]{{0,16}}{quote}\]?[ \t]{{0,3}}(?:=>|:?=|[:>])[ \t]{{0,3}}[^\s=>]\S{{3}}",
@@ -257,11 +263,11 @@ def is_password_name(name: bytes) -> bool:
 
 def mixed(value: bytes) -> bool:
     """Whether it holds a digit and a letter: what nearly every secret does and few words do."""
-    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
+    return value.translate(None, _DIGITS) != value != value.translate(None, _LETTERS)
 
 
-_DIGIT = re2.compile(rb"[0-9]")
-_LETTER = re2.compile(rb"[A-Za-z]")
+_DIGITS = b"0123456789"
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 _CARDS = tuple(
     re2.compile(pattern)
@@ -273,7 +279,8 @@ _CARDS = tuple(
 )
 _NETWORKS = re2.compile(
     rb"4[0-9]{12}(?:[0-9]{3}){0,2}|5[1-5][0-9]{14}|2(?:2[2-9]|[3-6][0-9]|7[01])[0-9]{13}|2720[0-9]{12}"
-    rb"|3[47][0-9]{13}|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35[0-9]{14}|3(?:0[0-5]|[68][0-9])[0-9]{11}|62[0-9]{14,17}"
+    rb"|3[47][0-9]{13}|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35[0-9]{14}|3(?:0[0-5]|[68][0-9])[0-9]{11}"
+    rb"|62[0-9]{14,17}"
 )
 
 
