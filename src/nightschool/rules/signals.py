@@ -74,7 +74,8 @@ def reproach(parts: tuple[str, ...], words: Words = DEFAULT, *, stopped: bool = 
     if words.opener.search(parts[0]) or (stopped and words.stop.search(parts[0])):
         return parts[0]
     for part in parts[:LEADING]:
-        if words.reproach.search(part) and not _asks(part):
+        found = words.reproach.search(part)
+        if found is not None and not _asks(part, found.end()):
             return part
     return None
 
@@ -85,8 +86,18 @@ _NO_QUESTION = re.compile(
 """Ends in a question mark and still asks nothing: "why did you delete it?", "that's wrong, no?"."""
 
 
-def _asks(part: str) -> bool:
-    return part.rstrip().endswith(("?", "\uff1f")) and not _NO_QUESTION.search(part)
+_ASKING = re.compile(
+    r"(?:is|are|was|do|does|did|can|could|should|would|will|has|have|what|how|when|where|which|who|if|"
+    r"ist|kann|soll|was|wie|wenn|est|peut|que|cómo|é|può|come|как|что|если)\b",
+    re.IGNORECASE,
+)
+
+
+def _asks(part: str, end: int) -> bool:
+    """Whether the words up to `end` only ask. The mark at the end of a sentence speaks for its last clause:
+    "it is still broken, can you look?" says that it is."""
+    marked = part.rstrip().endswith(("?", "\uff1f")) and not _NO_QUESTION.search(part)
+    return marked and (_ASKING.match(part) is not None or end > part.rfind(","))
 
 
 def _approves(own: str, first: str, words: Words) -> bool:
