@@ -1,0 +1,127 @@
+"""The commands by name, and what happens around each of them: errors, exit codes, pipes."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+import typer
+
+from nightschool.cli import gate, version
+from nightschool.cli.exits import ENVIRONMENT, ExitCode, error_code, exit_code
+from nightschool.cli.output import Output
+from nightschool.cli.render import Line
+from nightschool.core.errors import NightschoolError, NotAllowed
+
+Command = Callable[..., ExitCode]
+
+COMMANDS: dict[str, Command] = {
+    "version": version.version,
+}
+"""In the order of the help."""
+GROUPS: dict[str, tuple[str, dict[str, Command]]] = {
+    "gate": ("Look into the gate.", {"calibrate": gate.calibrate}),
+}
+
+
+def app() -> typer.Typer:
+    """All commands. Plain help: rich would cost more than all the rest of it."""
+    whole = _group("Your coding agents go to night school: learn from corrections, prove it, publish, undo.")
+    for name, command in COMMANDS.items():
+        whole.command(name)(command)
+    for name, (text, commands) in GROUPS.items():
+        part = _group(text)
+        for inner, command in commands.items():
+            part.command(inner)(command)
+        whole.add_typer(part, name=name)
+    return whole
+
+
+def _group(text: str) -> typer.Typer:
+    whole = typer.Typer(
+        help=text,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    # Named alone, a group tells its commands.
+    whole.callback(invoke_without_command=True)(_help)
+    return whole
+
+
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def run(arguments: Sequence[str]) -> int:
+    """One command line, with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding costs no run
+    try:
+        code = _told(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _silence()
+        return ExitCode.BROKEN_PIPE
+    return code
+
+
+def _told(arguments: Sequence[str]) -> int:
+    """The exit code, after telling what went wrong. A defect of ours keeps its traceback."""
+    out = Output(json=wants_json(arguments))
+    try:
+        # Not through typer's own main: it would swallow a broken pipe and an interrupt.
+        command = typer.main.get_command(app())
+        with command.make_context("nightschool", list(arguments)) as context:
+            return int(command.invoke(context) or ExitCode.DONE)
+    except typer.Exit as end:
+        return end.exit_code
+    except NightschoolError as error:
+        return _tell(out, error_code(error), str(error), exit_code(error), error)
+    except typer.TyperException as error:
+        return _tell(out, "wrong-use", _usage(error), ExitCode.WRONG_USE)
+    except (KeyboardInterrupt, typer.Abort):
+        return ExitCode.INTERRUPTED
+    except OSError as error:
+        if error.errno not in ENVIRONMENT:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        return _tell(out, "system", f"{where}{error.strerror}", ExitCode.FAILED)
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether errors are to be documents too, those of reading the arguments included."""
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in own
+
+
+def _tell(
+    out: Output, code: str, text: str, exit_with: ExitCode, error: NightschoolError | None = None
+) -> ExitCode:
+    document: dict[str, object] = {"code": code, "text": text}
+    if isinstance(error, NotAllowed):
+        document["reasons"] = [{"code": reason, "text": why} for reason, why in error.reasons]
+    if not out.json:
+        out.note(Line(f"nightschool: {text}", "red"))
+    return out.result({"error": document}, code=exit_with)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What was wrong with the arguments, and where to read on."""
+    context = getattr(error, "ctx", None)
+    hint = "" if context is None else f" See: {context.command_path} --help"
+    return error.format_message() + hint
+
+
+def _silence() -> None:
+    """Nobody reads any more: what is still buffered goes nowhere, quietly."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            os.dup2(nowhere, stream.fileno())

@@ -1,0 +1,205 @@
+"""What reaches a terminal, a pipe and a reader of documents."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightschool.cli.exits import MEANING, ExitCode
+from nightschool.cli.output import Output, json_text
+from nightschool.cli.printable import one_line, printable
+from nightschool.cli.render import Diff, Line, Table
+from nightschool.core.errors import NotAllowed
+from nightschool.core.jobs import Failed, Reason, Usage
+
+ATTACK = "\x1b]0;title\x07\x1b[2J\x9b31m rm -rf \u202exfdp.sh\u2066 \u200b\ufeff\U000e0041 \ud800 \r"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Stdout and stderr are one terminal that knows colours. No fixture: pytest sets both anew after it."""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return screen
+
+
+TABLE = Table(columns=("rule", "times"), rows=[("use pnpm, not npm", 3), ("never push", None)], title="said")
+DIFF = Diff("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n")
+
+
+def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    """With --json stdout holds one document and nothing else; what is told on the way goes to stderr."""
+    out = Output(json=True)
+    out.show("told as it comes")
+    out.note("a note")
+    with out.progress("trials") as steps:
+        steps.at(1, 2)
+    assert out.result({"a": 1}, ["for people"], ExitCode.NOTHING_CERTIFIED) == 3
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == {"a": 1}
+    assert printed.err == "a note\ntrials 1/2\n"
+
+
+def test_values_have_a_form_in_json() -> None:
+    """Unknown is null, times are ISO 8601, spans are seconds, money is a number; bytes have no form."""
+    usage = Usage(cost=Decimal("0.25"), wall=timedelta(seconds=90))
+    found = json.loads(
+        json_text(
+            {
+                "outcome": Failed(reason=Reason.TIMEOUT, message="late", usage=usage),
+                "at": datetime(2026, 1, 2, tzinfo=UTC),
+                "where": Path("/x"),
+            }
+        )
+    )
+    assert found["outcome"]["usage"] == {"tokens": None, "cost": 0.25, "priced": None, "wall": 90.0}
+    assert found["outcome"]["reason"] == "timeout"
+    assert (found["at"], found["where"]) == ("2026-01-02T00:00:00+00:00", "/x")
+    with pytest.raises(TypeError, match="bytes"):
+        json_text({"raw": b"x"})
+    with pytest.raises(ValueError, match="JSON"):
+        json_text(float("nan"))
+
+
+def test_pipes_get_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """Into a pipe go aligned columns that are never cut, and no escape code."""
+    Output().result(None, [TABLE, DIFF, Line("done", "green")])
+    assert capsys.readouterr().out == (
+        "said\n"
+        "RULE               TIMES\n"
+        "use pnpm, not npm      3\n"
+        "never push             -\n"
+        "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
+        "done\n"
+    )
+
+
+def test_terminals_get_styles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal headings are bold and a diff has its colours."""
+    terminal = a_terminal(monkeypatch)
+    Output().result(None, [TABLE, DIFF])
+    screen = terminal.getvalue()
+    assert "\x1b[32m+new" in screen
+    assert "\x1b[31m-old" in screen
+    assert "use pnpm, not npm" in screen
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_no_colour_is_respected(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """With NO_COLOR, or a terminal that knows no codes, none is written."""
+    terminal = a_terminal(monkeypatch)
+    monkeypatch.setenv(name, value)
+    Output().result(None, [TABLE, DIFF])
+    with Output().progress("trials") as steps:
+        steps.at(1, 2)
+    assert "\x1b" not in terminal.getvalue()
+
+
+def test_forced_colours_stay_out_of_pipes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable that forces colours elsewhere puts none into a pipe."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    Output().result(None, [TABLE, DIFF])
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_text_of_models_moves_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Escape sequences, direction marks and hidden characters of a transcript are shown, never sent."""
+    terminal = a_terminal(monkeypatch)
+    row = Table(columns=("said",), rows=[(ATTACK,)], title=ATTACK)
+    out = Output()
+    out.show(row, Line(ATTACK), Diff("+" + ATTACK))
+    out.note(ATTACK)
+    with out.progress(ATTACK) as steps:
+        steps.at(1, 2, ATTACK)
+    screen = terminal.getvalue()
+    for unfit in (
+        "\x1b]",
+        "\x1b[2J\x9b",
+        "\x9b",
+        "\x07",
+        "\u202e",
+        "\u2066",
+        "\u200b",
+        "\ufeff",
+        "\U000e0041",
+    ):
+        assert unfit not in screen
+    assert r"\x1b]0;title\x07" in screen
+
+
+def test_joiners_and_other_scripts_stay() -> None:
+    """What people write in any language is left as it is."""
+    text = "नमस्ते 👩‍👩‍👧 می‌خواهم 例え\tß\n"
+    assert printable(text) == text
+    assert one_line(" a\n b\tc ") == "a b c"
+    assert printable("a\r\nb\rc") == "a\nb\\x0dc"
+
+
+@given(st.text(alphabet=st.characters(codec=None)))
+def test_documents_are_safe_and_true(text: str) -> None:
+    """A document holds no raw control or direction character, and parses to the very same text."""
+    written = json_text(text)
+    assert printable(written) == written
+    assert json.loads(written) == text
+
+
+@given(st.text(alphabet=st.characters(codec=None)))
+def test_printable_is_idempotent(text: str) -> None:
+    """What was made fit once is fit."""
+    assert printable(printable(text)) == printable(text)
+
+
+def test_progress_without_a_terminal_is_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """Elsewhere than on a terminal progress is a line at each tenth, and for each new text."""
+    with Output().progress("trials") as steps:
+        for done in range(101):
+            steps.at(done, 100)
+        steps.at(100, 100, "guards")
+        steps.at(3, None, "sessions")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == ["trials 0/100", "trials 10/100"]
+    assert len(lines) == 13
+    assert lines[-2:] == ["trials 100/100: guards", "trials: sessions"]
+
+
+def test_nobody_there_is_no_yes() -> None:
+    """A question without a terminal is refused, with the flag that answers beforehand."""
+    with pytest.raises(NotAllowed, match=r"Start 100 jobs.*say --yes"):
+        Output().confirm("Start 100 jobs?", otherwise="say --yes")
+
+
+@pytest.mark.parametrize(("answer", "goes_on"), [("y\n", True), ("Yes\n", True), ("\n", False), ("", False)])
+def test_only_yes_is_yes(monkeypatch: pytest.MonkeyPatch, answer: str, *, goes_on: bool) -> None:
+    """Anything but yes, the end of input too, is no."""
+    terminal = a_terminal(monkeypatch)
+    keyboard = Terminal(answer)
+    monkeypatch.setattr(sys, "stdin", keyboard)
+    if goes_on:
+        Output().confirm("Start?", otherwise="say --yes")
+    else:
+        with pytest.raises(NotAllowed):
+            Output().confirm("Start?", otherwise="say --yes")
+    assert "Start? [y/N]" in terminal.getvalue()
+
+
+def test_every_exit_code_has_a_meaning() -> None:
+    """What a code means is written where the documentation takes it from."""
+    assert set(MEANING) == set(ExitCode)
