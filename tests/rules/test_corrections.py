@@ -26,6 +26,11 @@ PNPM = [
     "pnpm, not npm",
     "not npm, use pnpm",
     "we use pnpm here, not npm",
+    "never use npm here, use pnpm",
+    "Use pnpm, we don't use npm.",
+    "use pnpm (not npm)",
+    "can you use pnpm instead of npm?",
+    "hier nie npm verwenden, sondern pnpm",
     "prefer pnpm over npm",
     "instead of npm use pnpm",
     "I told you to use pnpm, not npm",
@@ -69,6 +74,8 @@ def test_one_machine_form_for_all_wordings(text: str) -> None:
         ("don't use --no-verify again", None, "--no-verify"),
         ("stop using console.log", None, "console.log"),
         ("don't call os.system directly", None, "os.system"),
+        ("Always run `make check` before committing", "make check", None),
+        ("Remember: never push to main", None, None),
         ("don't add comments everywhere", None, None),
         ("use `uv run pytest`, not `pytest`", "uv run pytest", None),
         ("Verwende immer pathlib", "pathlib", None),
@@ -217,7 +224,12 @@ def test_first_requests_hold_only_what_is_meant_to_last() -> None:
 def test_implicit_corrections_are_listed_in_their_own_words() -> None:
     """A reproach has no machine form, is listed as it was said, and never when it is one word."""
     found = corrections(
-        [said("a", "That's wrong, the path is still broken"), said("b", "no"), said("c", "Wrong.")]
+        [
+            said("a", "That's wrong, the path is still broken"),
+            said("b", "no"),
+            said("c", "Wrong."),
+            said("d", "don't do that"),
+        ]
     )
     assert [one.statement for one in found] == ["That's wrong, the path is still broken"]
     assert found[0].wanted is None

@@ -92,8 +92,8 @@ def _said(session: Session, fresh: frozenset[int], words: Words) -> Iterator[Sai
         if turn.speaker is Speaker.AGENT:
             acted = acted or turn.interrupted or bool(turn.calls or turn.text.strip())
             stopped = turn.interrupted or any(call.status == "refused" for call in turn.calls)
-            agent.append(flat(turn.text))
-            heard += [flat(call.result) for call in turn.calls if call.result]
+            agent.append(turn.text)
+            heard += [call.result for call in turn.calls if call.result]
             continue
         if index in fresh:
             for item in _of_turn(turn, words, acted=acted, stopped=stopped):
@@ -103,7 +103,7 @@ def _said(session: Session, fresh: frozenset[int], words: Words) -> Iterator[Sai
 
 
 def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[Explicit, ...]:
-    items = explicit(turn.text)
+    items = tuple(item for item in explicit(turn.text) if item.has_form or len(said(item.quote)) >= FEWEST)
     if not acted:
         # In a first request only what is meant to last is a correction; the rest is the work itself.
         return tuple(item for item in items if item.standing or (item.has_form and item.position > 0))
@@ -123,8 +123,8 @@ def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[E
 def _echo(quote: str, heard: Sequence[str], agent: Sequence[str]) -> bool:
     """Whether the sentence stood in a tool result first (B55), or is quoted from the agent."""
     needle, words = flat(quote), word_count(quote)
-    return (words >= ECHO and any(needle in text for text in heard)) or (
-        words >= AGENT_ECHO and any(needle in text for text in agent)
+    return (words >= ECHO and any(needle in flat(text) for text in heard)) or (
+        words >= AGENT_ECHO and any(needle in flat(text) for text in agent)
     )
 
 

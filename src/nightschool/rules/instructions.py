@@ -43,6 +43,7 @@ _SLOTS = {
     r"instead|so|then|now|ok|okay|you\s+to|better|do)\s+)",
     "{nein}": r"(?:(?:no|nope|wrong|stop|ok|okay|hey|wait|please|and|but|also|again|nein|bitte|non|não|нет"
     r"|пожалуйста|por\s+favor|per\s+favore|s.il\s+te\s+plaît)[,.!:]*\s+)*",
+    "{here}": r"(?:\s+(?:here|any\s?more|again|ever|hier|ici|aquí|qui))?",
     "{nutze}": "(?:nimm|nutze?|benutze?|verwende)",
     "{usa}": "(?:us[ae]|usá|usar|utili[czs][ae]|usate)(?:\\s+siempre|\\s+sempre)?",
     "{nonusa}": "(?:no|nunca|não|non)\\s+(?:us(?:es|ar|e|are)|utilices)",
@@ -64,9 +65,10 @@ UNCLEAR: Final = frozenset(
 """Single words that name nothing by themselves."""
 
 _PAIRS = (
-    "{do}(use|prefer){art}{w}( here)?{sep}(and )?(not|instead of|rather than|over|in place of|never){art}{u}",
-    "{do}(use|prefer){art}{w}{sep}(and )?(don't|do not|never) use{art}{u}",
-    "(don't|do not|never|stop|avoid|quit) us(e|ing){art}{u}{sep}(but |please |and )*(use|prefer){art}{w}",
+    "{do}(use|prefer){art}{w}{here}{sep}(and )?(not|instead of|rather than|over|in place of|never){art}{u}",
+    r"{do}(use|prefer){art}{w}{here} \(not{art}{u}\)",
+    "{do}(use|prefer){art}{w}{here}{sep}(and |we )*(don't|do not|never) use{art}{u}",
+    "(don't|do not|never|stop|avoid) us(e|ing){art}{u}{here}{sep}(but |please |and |we )*(use|prefer){art}{w}",
     "instead of{art}{u}{sep}(please )?(use|prefer){art}{w}",
     "(it's|it is|we're on|we are on|this is){art}{w}( here| project)?{sep}not{art}{u}",
     r"^{nein}{w},? not{art}{u}[.!]*$",
@@ -76,6 +78,7 @@ _PAIRS = (
     "{nutze}( bitte| hier| immer| doch| lieber)*{art}{w}{sep}(und )?(nicht|kein(en?)?|nie(mals)?){art}{u}",
     "(statt|anstatt|anstelle von){art}{u}{sep}(bitte |immer )*{nutze}{art}{w}",
     "{w} (statt|anstatt|anstelle von){art}{u} (verwenden|benutzen|nutzen|nehmen)",
+    "(nie(mals)?|nicht|keine?n?){art}{u} (verwenden|benutzen|nutzen|nehmen){sep}(sondern|immer){art}{w}",
     "{nutze}( bitte)? (nicht|kein(en?)?){art}{u}{sep}(sondern|{nutze}){art}{w}",
     "^{nein}nicht{art}{u}{sep}sondern{art}{w}",
     # French
@@ -140,6 +143,7 @@ _UNWANTED_ONCE = (
     "не используй(те)? {u}",
     "перестань использовать {u}",
 )
+_WANTED_CODE = ("{do}always run{art}{w}", "immer{art}{w} (laufen lassen|ausführen)")
 _UNWANTED_CODE = (
     ("never (import|call|run|add|write|put|leave|pass|commit){art}{u}", True),
     ("(don't|do not) (import|call|run|add|write|put|leave|pass){art}{u}", False),
@@ -193,6 +197,7 @@ WANTED: Final = (
     *_templates(_WANTED_STANDING, standing=True),
     *_templates(_SPACELESS_WANTED, spaceless=True, standing=True),
     *_templates(_WANTED_ONCE),
+    *_templates(_WANTED_CODE, standing=True, code_only=True),
 )
 UNWANTED: Final = (
     *_templates(_UNWANTED_STANDING, standing=True),
@@ -227,7 +232,7 @@ LASTING: Final = _statement(
     r"""
       ^{nein}(?:
           (?:always|never)\s+(?!mind\b)\w | (?:from\snow\son|next\stime)\b | in\s(?:the\s)?future[,\s]
-        | remember\sto\s(?:always|never)\b | make\ssure\s(?:to|you)\salways\b
+        | remember[:,]?\s(?:to\s)?(?:always|never)\b | make\ssure\s(?:to|you)\salways\b
         | (?:immer|niemals|nie|künftig|ab\sjetzt)\s | (?:toujours|jamais|désormais)\s | ne\s.{1,30}\sjamais\b
         | (?:siempre|nunca|jamás|sempre)\s | non\s.{1,20}\smai\b | (?:всегда|никогда|впредь)\s
       )

@@ -92,15 +92,21 @@ def explicit(text: str) -> tuple[Explicit, ...]:
     return tuple(found.values())
 
 
+_FILLING = frozenset({"don", "t", "do", "it", "that", "this", "the", "a", "an", "is", "s", "to"})
+
+
 def said(quote: str) -> tuple[str, ...]:
-    """The words of a statement that count when two are compared, in order."""
-    return tuple(word for word in ordered_tokens(quote) if word not in POLITENESS)
+    """The words of a statement that carry it, in order."""
+    return tuple(word for word in ordered_tokens(quote) if word not in POLITENESS and word not in _FILLING)
 
 
 def _each(parts: tuple[str, ...]) -> Iterator[Explicit]:
     reproached = bool(parts) and DEFAULT.opener.search(parts[0]) is not None
     for position, part in enumerate(parts):
-        if part.endswith(("?", "\uff1f")) or word_count(part) > SENTENCE:
+        if word_count(part) > SENTENCE:
+            continue
+        if part.endswith(("?", "\uff1f")):
+            yield from _asked(part, position)
             continue
         item = _instruction(part) or _bare(part)
         if item is not None:
@@ -109,6 +115,19 @@ def _each(parts: tuple[str, ...]) -> Iterator[Explicit]:
             standing = STANDING.search(part) is not None
             forbids = FORBIDS.search(part) is not None
             yield Explicit(quote=part, position=position, standing=standing, forbids=forbids)
+
+
+_POLITE = re.compile(
+    r"^(?:and\s+|please\s+)*(?:can|could|would|will)\s+(?:you|we)\s+(?:please\s+)?", re.IGNORECASE
+)
+
+
+def _asked(part: str, position: int) -> Iterator[Explicit]:
+    """ "Can you use X instead of Y?" tells; any other question asks."""
+    polite = _POLITE.match(part)
+    item = None if polite is None else _instruction(part[polite.end() :].rstrip("?\uff1f "))
+    if item is not None and item.wanted is not None and item.unwanted is not None:
+        yield replace(item, quote=part, position=position)
 
 
 def _states(part: str, *, leads: bool) -> bool:
