@@ -96,6 +96,8 @@ def test_each_shape_of_the_table_is_found(shape: Any, around: str) -> None:
     assert STAND_IN.search(redacted)
 
 
+PNG = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kg=="
+
 CLEAN = [
     "Never print the password, and keep the API key out of the log.",
     "password = get_password()",
@@ -111,9 +113,9 @@ CLEAN = [
     "Set OPENAI_API_KEY=your-api-key or OPENAI_API_KEY=<key> or $OPENAI_API_KEY or sk-...",
     "DB_PASSWORD=${DB_PASSWORD}\nSECRET=changeme\nTOKEN=xxxxxxxx",
     "commit 3f786850e387550fdab836ed7e6dc881de23001b",
-    "id 550e8400-e29b-41d4-a716-446655440000 sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    "data:image/png;base64,"
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+    "id 550e8400-e29b-41d4-a716-446655440000",
+    "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    PNG,
     "git clone git@github.com:acme/shop.git && open https://example.org:8080/a@b",
     "npm i lodash@4.17.21 @types/node logo@2x.png actions/checkout@v4",
     "@pytest.mark.parametrize and x = a @ b.T",
@@ -243,12 +245,51 @@ def test_secret_names(name: bytes, secret: bool) -> None:  # noqa: FBT001
 
 
 PIECES = [
-    "sk-ant-", "abc123DEF456ghi789JKL012", "ghp_", "token", "secret_", "password", "PASSWORD", "=", ": ", " ", '"',
-    "AKIAABCDEFGHIJKLMNOP", "eyJhbGciOiJIUzI1", ".eyJzdWIiOiIxMj", "://", "user:", "pw1@x", "@corp.io", "\\", "\n",
-    "4111111111111111", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\nMIIEowIBAAKCAQEA\n", "é",
-    "Bearer ", "Cookie: a=", "hunter2xyz", "[secret:", "[secret:credential:abcdef]", "[", "]", "--token ", " -u ",
-    " is ", ">", "<", "12345678:AA", ".", "_", "-", "1", "a", "'",
-]  # fmt: skip
+    "sk-ant-",
+    "abc123DEF456ghi789JKL012",
+    "ghp_",
+    "token",
+    "secret_",
+    "password",
+    "PASSWORD",
+    "=",
+    ": ",
+    " ",
+    '"',
+    "AKIAABCDEFGHIJKLMNOP",
+    "eyJhbGciOiJIUzI1",
+    ".eyJzdWIiOiIxMj",
+    "://",
+    "user:",
+    "pw1@x",
+    "@corp.io",
+    "\\",
+    "\n",
+    "4111111111111111",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----END PRIVATE KEY-----",
+    "\nMIIEowIBAAKCAQEA\n",
+    "é",
+    "Bearer ",
+    "Cookie: a=",
+    "hunter2xyz",
+    "[secret:",
+    "[secret:credential:abcdef]",
+    "[",
+    "]",
+    "--token ",
+    " -u ",
+    " is ",
+    ">",
+    "<",
+    "12345678:AA",
+    ".",
+    "_",
+    "-",
+    "1",
+    "a",
+    "'",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))

@@ -244,7 +244,7 @@ def _without_empty(block: Block) -> Block:
     if block.begin is None or left:
         return block
     before, line = block.before, block.newline
-    ours = line * 2 if block.end.endswith(b"\n") else line
+    ours = b"\n" + line if block.end.endswith(b"\n") else line
     if not block.after and before.endswith(ours):
         before = before[: -len(line)]
     return replace(block, before=before, begin=None, items=(), end=b"")
