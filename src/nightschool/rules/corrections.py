@@ -10,9 +10,17 @@ from datetime import UTC, datetime
 from nightschool.core.sessions import Session, Speaker, Turn
 from nightschool.core.tasks import Correction, Moment
 from nightschool.rules.alike import alike_groups
-from nightschool.rules.prose import flat, is_acknowledgement, is_injected, is_paste, sentences, word_count
+from nightschool.rules.prose import (
+    flat,
+    is_acknowledgement,
+    is_injected,
+    is_paste,
+    is_remark,
+    sentences,
+    word_count,
+)
 from nightschool.rules.prose import own_words as own_words_of
-from nightschool.rules.signals import LONG, QUOTE, reproach
+from nightschool.rules.signals import QUOTE, reproach
 from nightschool.rules.statements import Explicit, explicit, said
 from nightschool.rules.words import DEFAULT, Words
 
@@ -111,7 +119,7 @@ def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[E
         return items
     own = own_words_of(turn.text)
     parts = sentences(own)
-    told = reproach(parts, words, stopped=stopped) if parts and word_count(own) <= LONG else None
+    told = reproach(parts, words, stopped=stopped) if parts and is_remark(own) else None
     if told is None:
         return ()
     quote = told if len(said(told)) >= FEWEST else " ".join(parts[parts.index(told) :][:2])

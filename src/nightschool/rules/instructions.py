@@ -68,7 +68,7 @@ _PAIRS = (
     "{do}(use|prefer){art}{w}{here}{sep}(and )?(not|instead of|rather than|over|in place of|never){art}{u}",
     r"{do}(use|prefer){art}{w}{here} \(not{art}{u}\)",
     "{do}(use|prefer){art}{w}{here}{sep}(and |we )*(don't|do not|never) use{art}{u}",
-    "(don't|do not|never|stop|avoid) us(e|ing){art}{u}{here}{sep}(but |please |and |we )*(use|prefer){art}{w}",
+    "(don't|do not|never|stop|avoid) us(e|ing){art}{u}{here}{sep}(but |please |and |we )*use{art}{w}",
     "instead of{art}{u}{sep}(please )?(use|prefer){art}{w}",
     "(it's|it is|we're on|we are on|this is){art}{w}( here| project)?{sep}not{art}{u}",
     r"^{nein}{w},? not{art}{u}[.!]*$",

@@ -48,6 +48,8 @@ _LOG_LINE = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])['\")]*\s+|\n+|(?<=[。！？])")  # noqa: RUF001 - full-width marks
 _ENDS = re.compile(r"[\W_]+$")
+REMARK = 150
+"""Words that a remark has at most."""
 ACKNOWLEDGED = 6
 """Words that an acknowledgement has at most."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
@@ -112,6 +114,12 @@ def tokens(text: str) -> frozenset[str]:
 def ordered_tokens(text: str) -> tuple[str, ...]:
     """The same in the order of the text."""
     return tuple(_tokens(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def is_remark(words: str) -> bool:
+    """Whether a text is short enough to be a remark on the agent's work. A longer one is a specification:
+    what is "wrong" or "never" in it is so in the product."""
+    return len(words) <= REMARK * 20 and word_count(words) <= REMARK
 
 
 def word_count(text: str) -> int:

@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 
 from nightschool.core.sessions import CallStatus, Session, Signal, SignalKind, Speaker, Turn
-from nightschool.rules.prose import is_slash_command, own_words, sentences, word_count
+from nightschool.rules.prose import is_remark, is_slash_command, own_words, sentences, word_count
 from nightschool.rules.statements import explicit
 from nightschool.rules.words import DEFAULT, Words
 
 LEADING = 3
 """A reproach leads a message; what stands further behind is the next piece of work."""
-LONG = 150
-"""Words: a longer message is a specification, and what is wrong in it is wrong in the product."""
 QUOTE = 300
 """Characters of a quote."""
 APPROVAL = 15
@@ -60,7 +58,7 @@ def spoken(turn: Turn, words: Words = DEFAULT, *, stopped: bool = False) -> tupl
     parts = sentences(own)
     if not parts:
         return None
-    if word_count(own) <= LONG:
+    if is_remark(own):
         told = reproach(parts, words, stopped=stopped) or next((e.quote for e in explicit(turn.text)), None)
         if told is not None:
             return SignalKind.CORRECTION, told[:QUOTE]
@@ -102,7 +100,8 @@ def _asks(part: str, end: int) -> bool:
 
 def _approves(own: str, first: str, words: Words) -> bool:
     return (
-        word_count(own) <= APPROVAL
+        is_remark(own)
+        and word_count(own) <= APPROVAL
         and not first.rstrip().endswith(("?", "\uff1f"))
         and words.approval.search(first) is not None
         and words.back.search(own) is None

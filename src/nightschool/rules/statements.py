@@ -26,6 +26,7 @@ from nightschool.rules.prose import (
     is_acknowledgement,
     is_injected,
     is_paste,
+    is_remark,
     ordered_tokens,
     own_words,
     sentences,
@@ -33,8 +34,6 @@ from nightschool.rules.prose import (
 )
 from nightschool.rules.words import DEFAULT, POLITENESS
 
-LONG = 150
-"""Words: in a longer message a "never" is about the product, not about the agent."""
 SENTENCE = 60
 """Words of a sentence that can hold one instruction."""
 FEWEST = 3
@@ -84,7 +83,7 @@ def explicit(text: str) -> tuple[Explicit, ...]:
     if is_injected(text) or is_paste(text) or is_acknowledgement(text):
         return ()
     own = own_words(text)
-    if word_count(own) > LONG:
+    if not is_remark(own):
         return ()
     found: dict[str, Explicit] = {}
     for item in _joined(_each(sentences(own))):

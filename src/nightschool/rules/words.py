@@ -309,20 +309,19 @@ class Words:
 
 
 def _any_of(entries: Iterable[str], *, start: bool) -> re.Pattern[str]:
-    return re.compile("|".join(_entry(entry, start=start) for entry in entries), re.IGNORECASE)
-
-
-def _entry(entry: str, *, start: bool) -> str:
-    pattern = entry.replace("\\ ", " ").replace(" ", r"\s+").replace("'", "['’]?")
-    if start:
-        before = r"^\W*"
-    elif _SPACELESS.search(entry) or entry.startswith("n'"):
-        before = ""
-    else:
-        before = r"(?<!\w)"
-    # An entry that ends in punctuation, or stands in a script without spaces, has no word to end.
-    behind = "" if _SPACELESS.search(entry) or entry[-1] in "]$ " else r"(?!\w)"
-    return f"{before}(?:{pattern}){behind}"
+    """One pattern for all. Entries that begin like a word share one look at what stands before them, so
+    that places inside words are passed over at once."""
+    groups: dict[str, list[str]] = {}
+    for entry in entries:
+        pattern = entry.replace("\\ ", " ").replace(" ", r"\s+").replace("'", "['’]?")
+        spaceless = _SPACELESS.search(entry) is not None
+        before = r"^\W*" if start else "" if spaceless or entry.startswith("n'") else r"(?<!\w)"
+        # An entry that ends in punctuation, or stands in a script without spaces, has no word to end.
+        behind = "" if spaceless or entry[-1] in "]$ " else r"(?!\w)"
+        groups.setdefault(before, []).append(f"(?:{pattern}){behind}")
+    return re.compile(
+        "|".join(f"{before}(?:{'|'.join(group)})" for before, group in groups.items()), re.IGNORECASE
+    )
 
 
 DEFAULT = Words()
