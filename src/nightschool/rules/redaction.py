@@ -8,6 +8,7 @@ number of bytes, or dies where it could begin anew, so no text makes the scan mo
 from __future__ import annotations
 
 import hmac
+from functools import lru_cache
 from typing import Any
 
 from nightschool.rules.secret_memory import SecretMemory
@@ -37,6 +38,7 @@ class Redactor:
             raise ValueError("the redaction key must have at least 16 bytes")
         self._key = key
         self._memory = SecretMemory()
+        self._codes = lru_cache(maxsize=4096)(self._code)
 
     def __call__(self, text: str) -> str:
         content = text.encode("utf-8", "surrogatepass")
@@ -88,9 +90,12 @@ class Redactor:
         known = self._memory.stand_in(secret)
         if known is not None:
             return known
-        made = f"[secret:{kind}:{hmac.digest(self._key, secret, 'sha256').hex()[:6]}]".encode("ascii")
+        made = f"[secret:{kind}:{self._codes(secret)}]".encode("ascii")
         self._memory.remember(kind, secret, made)
         return made
+
+    def _code(self, secret: bytes) -> str:
+        return hmac.digest(self._key, secret, "sha256").hex()[:6]
 
 
 def _names(item: dict[Any, Any]) -> dict[Any, bytes]:
