@@ -3,14 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 AGENTS := tests/agents
+NEWEST := build/newest-agents
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents test-newest check bench soak lock clean
+.PHONY: demo test test-agents test-newest check docs bench lock clean
 
 $(VENV)/.installed: requirements/dev.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "nightschool needs Python 3.11 or newer; say which with: make PYTHON=python3.12 ..."; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is not there; say which Python with: make PYTHON=python3.12 ..."; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "nightschool needs Python 3.11 or newer, and $(PYTHON) is `$(PYTHON) -V 2>&1`; say which with: make PYTHON=python3.12 ..."; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { echo "$(PYTHON) has no venv; on Debian: apt-get install python3-venv"; exit 2; }
+	@echo "installing into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install -r requirements/dev.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 demo: $(VENV)/.installed
@@ -23,9 +28,18 @@ test-agents: $(VENV)/.installed $(AGENTS)/node_modules/.installed
 	$(BIN)/pytest -m agents tests/agents
 
 $(AGENTS)/node_modules/.installed: $(AGENTS)/package.json $(AGENTS)/package-lock.json
-	cd $(AGENTS) && npm ci --no-audit --no-fund
-	cd $(AGENTS) && node install-agents.mjs
+	@command -v npm > /dev/null || { echo "the agents need node and npm; on Debian: apt-get install nodejs npm"; exit 2; }
+	node $(AGENTS)/install-agents.mjs
 	@touch $@
+
+# The same tests with the agents of today. It tells; it never blocks.
+test-newest: $(VENV)/.installed
+	@rm -rf $(NEWEST) && mkdir -p $(NEWEST)
+	@(cd $(NEWEST) && npm install --prefix . --ignore-scripts --no-audit --no-fund --silent \
+		@anthropic-ai/claude-code@latest @openai/codex@latest \
+		&& node node_modules/@anthropic-ai/claude-code/install.cjs && npm ls --depth 0) \
+		&& AGENT_MODULES=$(abspath $(NEWEST))/node_modules $(BIN)/pytest -m agents tests/agents \
+		|| echo "the newest agents are not understood yet: see above (nothing is blocked by it)"
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -33,12 +47,16 @@ check: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Help texts, settings and exit codes into docs/, from the code.
+docs: $(VENV)/.installed
+	$(BIN)/python docs/generate.py
+
 bench: $(VENV)/.installed
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 lock: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet uv
+	@$(PIP) install uv
 	$(BIN)/uv pip compile --universal --quiet --no-header --python-version 3.11 --no-emit-index-url --no-annotate requirements/dev.in pyproject.toml --all-extras -o requirements/dev.txt
 
 clean:
-	rm -rf $(VENV) $(AGENTS)/node_modules
+	rm -rf $(VENV) $(AGENTS)/node_modules build
