@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from nightschool.core.errors import UserError
@@ -60,6 +60,9 @@ files = (
 
 
 @given(files, rules)
+@example(b"\r\n\n", "mixed line ends")
+@example(b"abc\r", "no line end")
+@example(BOM, "a mark alone")
 def test_add_then_delete_gives_the_old_bytes_back(content: bytes, rule: str) -> None:
     """B39: with any bytes around it (BOM, CRLF, no final line end, no UTF-8), a rule that was added and
     deleted leaves the file as it was."""
