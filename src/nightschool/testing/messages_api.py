@@ -11,6 +11,11 @@ from nightschool.testing.script import Act, Fault, Say, Shell, Use, Write
 from nightschool.testing.wire import Asked, events, heredoc, spoken, texts
 
 
+def tools(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The tools that a request offers, by name."""
+    return {str(tool.get("name")): tool for tool in body.get("tools", [])}
+
+
 def read(body: Mapping[str, Any]) -> Asked:
     """System prompt, tools and the user's messages are what was given; the prompt is the last of these
     that a human wrote."""
@@ -31,7 +36,7 @@ def read(body: Mapping[str, Any]) -> Asked:
 
 def block(act: Act, body: Mapping[str, Any], identity: str) -> dict[str, Any]:
     """The content block that answers, with the tool that this request offers for the act."""
-    offered = {tool.get("name"): tool for tool in body.get("tools", [])}
+    offered = tools(body)
     match act:
         case Say():
             return {"type": "text", "text": act.text}

@@ -98,7 +98,7 @@ class ModelServer:
 
     def _act(self, wire: Any, seen: Seen) -> Act:
         asked = wire.read(seen.body)
-        if not seen.body.get("tools"):
+        if not wire.tools(seen.body):
             act = decide(self.script, text=asked.text, prompt=asked.prompt, stage=0, seed=self.seed)
             return act if isinstance(act, Fault) else Say(text=self.script.aside)
         return decide(self.script, text=asked.text, prompt=asked.prompt, stage=asked.stage, seed=self.seed)

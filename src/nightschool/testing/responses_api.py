@@ -14,6 +14,20 @@ SHELLS = ("exec_command", "shell_command", "shell", "local_shell", "container.ex
 """Names that Codex gave its shell, the newest first."""
 
 
+def tools(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The tools that a request offers, by name, wherever this version puts them."""
+    found: dict[str, Any] = {}
+    waiting = list(body.get("tools", []))
+    items = body.get("input", [])
+    for item in items if isinstance(items, list) else []:
+        if item.get("type") == "additional_tools":
+            waiting.extend(item.get("tools", []))
+    for tool in waiting:
+        inner = tool.get("tools", []) if tool.get("type") == "namespace" else [tool]
+        found.update((str(one["name"]), one) for one in inner if "name" in one)
+    return found
+
+
 def read(body: Mapping[str, Any]) -> Asked:
     """Instructions, tools and messages are what was given; the prompt is the last that a human wrote."""
     prompt, stage = "", 0
@@ -23,7 +37,7 @@ def read(body: Mapping[str, Any]) -> Asked:
         if str(item.get("type", "")).endswith("_call_output"):
             stage += 1
         elif item.get("role") in {"user", "developer", "system"}:
-            given.append(item.get("content", ""))
+            given.append([item.get("content", ""), item.get("tools", [])])
             words = spoken(item.get("content", "")) if item["role"] == "user" else ""
             if words:
                 prompt, stage = words, 0
@@ -47,10 +61,12 @@ def block(act: Act, body: Mapping[str, Any], identity: str) -> dict[str, Any]:
 
 
 def _shell(command: str, body: Mapping[str, Any], identity: str) -> dict[str, Any]:
-    offered = {tool.get("name"): tool for tool in body.get("tools", [])}
+    offered = tools(body)
     shell = next((name for name in SHELLS if name in offered), None)
+    if shell is None and offered.get("exec", {}).get("type") == "custom":
+        return _scripted_call(command, identity)
     if shell is None:
-        names = ", ".join(sorted(str(name) for name in offered))
+        names = ", ".join(sorted(offered))
         raise LookupError(f"no shell among the tools that this Codex offers: {names}")
     fields = offered[shell].get("parameters", {}).get("properties", {})
     if "cmd" in fields:
@@ -58,6 +74,19 @@ def _shell(command: str, body: Mapping[str, Any], identity: str) -> dict[str, An
     if fields.get("command", {}).get("type") == "array":
         return _call(identity, shell, {"command": ["bash", "-lc", command]})
     return _call(identity, shell, {"command": command})
+
+
+def _scripted_call(command: str, identity: str) -> dict[str, Any]:
+    """The shell of a Codex whose only tool runs JavaScript, which in turn calls the tools."""
+    arguments = json.dumps({"cmd": command})
+    return {
+        "type": "custom_tool_call",
+        "id": f"ctc_{identity}",
+        "call_id": f"call_{identity}",
+        "name": "exec",
+        "input": f"const result = await tools.exec_command({arguments});\ntext(result.output);\n",
+        "status": "completed",
+    }
 
 
 def _call(identity: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

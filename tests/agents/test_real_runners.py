@@ -1,0 +1,124 @@
+"""The runners of Claude Code and Codex, with the real programs in the sandbox and a scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Event
+
+import pytest
+
+from agents.stages import MakeStage
+from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
+from nightschool.core.harness import File, Harness
+from nightschool.core.jobs import MARKER, Delivered, Failed, JobOptions, Reason
+from nightschool.core.ports import Runner
+from nightschool.testing.conformance.runner import check_runner, job
+from nightschool.testing.script import Fault, Rule, Say, Script, Shell, Write
+
+pytestmark = pytest.mark.agents
+both = pytest.mark.parametrize("name", ["claude-code", "codex"])
+
+TALK = Script(default=Say(text="Hello."))
+
+
+@both
+def test_conformance(name: str, make_stage: MakeStage) -> None:
+    """Each runner keeps the contract of the port."""
+
+    @contextmanager
+    def make(script: Script) -> Iterator[Runner]:
+        with make_stage(name, script) as stage:
+            yield stage.runner
+
+    with make_stage(name, TALK) as stage:
+        memory = stage.memory
+    check_runner(make, memory=memory)
+
+
+@both
+def test_what_is_placed_reaches_the_model(name: str, make_stage: MakeStage) -> None:
+    """Memory of the project and of the person, and the description of a skill, stand in the request."""
+    skills = ".claude/skills" if name == "claude-code" else ".codex/skills"
+    head = b"---\nname: tidy\ndescription: marker-of-skill\n---\nBody\n"
+    with make_stage(name, TALK) as stage:
+        harness = Harness.of(
+            [
+                File(path=stage.memory, content=b"marker-of-project\n"),
+                File(path=stage.own_memory, content=b"marker-of-person\n"),
+                File(path=f"project/{skills}/tidy/SKILL.md", content=head),
+            ]
+        )
+        asked = replace(job(stage.runner, "Say hello."), harness=harness)
+        outcome = stage.runner.run(asked, Event())
+        assert isinstance(outcome, Delivered), outcome
+        seen = stage.model.requests[0].text
+        assert f"[{MARKER} {asked.key[:8]}]" in seen
+        for marker in ("marker-of-project", "marker-of-person", "marker-of-skill"):
+            assert marker in seen, marker
+        assert outcome.files == ()
+        assert outcome.usage.tokens is not None
+        assert outcome.usage.tokens > 0
+
+
+@both
+def test_the_key_stays_outside(name: str, make_stage: MakeStage) -> None:
+    """The agent inside knows no key, and the model is asked with the right one all the same."""
+    script = Script(rules=(Rule(then=(Shell(command="env; cat ~/.codex/config.toml"), Say(text="Seen."))),))
+    with make_stage(name, script) as stage:
+        outcome = stage.runner.run(job(stage.runner, "Look around."), Event())
+        assert isinstance(outcome, Delivered), outcome
+        printed = "".join(call.result or "" for call in outcome.trajectory)
+        assert "HOME=" in printed
+        assert "the-right-key" not in printed
+        assert "the-right-key" in str(stage.model.requests[0].headers)
+
+
+@both
+def test_a_wrong_key_is_loud(name: str, make_stage: MakeStage) -> None:
+    """Credentials that are refused end everything, since no further job could succeed."""
+    with (
+        make_stage(name, TALK, key="wrong") as stage,
+        pytest.raises(AuthenticationFailed, match="credentials"),
+    ):
+        stage.runner.run(job(stage.runner, "Say hello."), Event())
+
+
+@both
+@pytest.mark.parametrize("status", [429, 500])
+def test_a_busy_model_is_a_loss(name: str, status: int, make_stage: MakeStage) -> None:
+    """429 and 5xx fail outside the job: it is lost, and scores nothing."""
+    with make_stage(name, Script(default=Fault(status=status, message="come back later"))) as stage:
+        outcome = stage.runner.run(job(stage.runner, "Say hello.", seconds=90), Event())
+        assert isinstance(outcome, Failed)
+        assert outcome.reason is Reason.INFRASTRUCTURE
+        assert str(status) in outcome.message
+
+
+@both
+def test_a_request_that_is_refused_for_good_scores(name: str, make_stage: MakeStage) -> None:
+    """A 400 in the middle of the work is the job's own failure, and what was done before is kept."""
+    script = Script(rules=(Rule(then=(Write(path="a.txt", content="a\n"), Fault(status=400))),))
+    with make_stage(name, script) as stage:
+        outcome = stage.runner.run(job(stage.runner, "Write."), Event())
+        assert isinstance(outcome, Failed)
+        assert outcome.reason is Reason.BAD_REPLY
+        assert [change.path for change in outcome.files] == ["a.txt"]
+        assert len(outcome.trajectory) == 1
+
+
+@both
+def test_an_unknown_model_ends_the_run(name: str, make_stage: MakeStage) -> None:
+    """A model that the endpoint does not know would fail every job."""
+    with make_stage(name, Script(default=Fault(status=404))) as stage:
+        asked = replace(job(stage.runner, "Say hello."), options=JobOptions(model="no-such-model"))
+        with pytest.raises(RunnerUnusable, match="no-such-model"):
+            stage.runner.run(asked, Event())
+
+
+@both
+def test_versions_are_those_that_are_pinned(name: str, make_stage: MakeStage) -> None:
+    """The version comes from the program itself."""
+    with make_stage(name, TALK) as stage:
+        assert stage.runner.version() == {"claude-code": "2.1.197", "codex": "0.171.0"}[name]
