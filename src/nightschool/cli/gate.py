@@ -1,3 +1,5 @@
+"""`nightschool gate ...`: what the gate does where the truth is known."""
+
 from __future__ import annotations
 
 from typing import Annotated

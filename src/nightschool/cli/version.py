@@ -1,3 +1,5 @@
+"""`nightschool version`."""
+
 from __future__ import annotations
 
 from nightschool.cli.exits import ExitCode

@@ -1,0 +1,138 @@
+"""The documentation is what the code does: generated blocks, links, and examples that run."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from nightschool.cli.app import COMMANDS, GROUPS, run
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
+LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
+CONSOLE = re.compile(r"<!-- run -->\n```console\n(.*?)\n```", re.DOTALL)
+LEAVES = [*COMMANDS, *(f"{group} {name}" for group, (_, inner) in GROUPS.items() for name in inner)]
+
+
+@pytest.fixture
+def generate(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setenv("COLUMNS", str(module.WIDTH))
+    monkeypatch.setenv("NO_COLOR", "1")
+    return module
+
+
+def test_generated_blocks_are_current(generate: ModuleType) -> None:
+    """Each command has its page with its help, and settings and exit codes are those of the code."""
+    stale = [
+        f"{page.relative_to(ROOT)}: run `make docs`"
+        for page, (title, block) in generate.blocks().items()
+        if not page.exists()
+        or block not in page.read_text(encoding="utf-8")
+        or page.read_text(encoding="utf-8") != generate.written(page, title, block)
+    ]
+    assert stale == []
+
+
+def test_no_page_without_its_command(generate: ModuleType) -> None:
+    """A command that is gone leaves no page behind."""
+    known = {page.name for page in generate.blocks() if page.parent.name == "commands"}
+    assert {page.name for page in (DOCS / "commands").glob("*.md")} == known
+
+
+@pytest.mark.parametrize("command", LEAVES)
+def test_every_command_shows_an_example_and_json(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The help of each command has an example of it, and each command takes --json."""
+    run([*command.split(), "--help"])
+    told = capsys.readouterr().out
+    assert "Example:" in told
+    assert f"nightschool {command}" in told.split("Example:")[1]
+    assert "--json" in told
+
+
+def test_every_room_has_its_page() -> None:
+    """Each room of the package is described, and no page describes one that is not there."""
+    rooms = {path.parent.name for path in (ROOT / "src" / "nightschool").glob("*/__init__.py")}
+    assert {page.stem for page in (DOCS / "rooms").glob("*.md")} == rooms
+
+
+def test_every_page_can_be_reached() -> None:
+    """From the index one comes to every page."""
+    seen: set[Path] = set()
+    todo = [DOCS / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page not in seen and page.suffix == ".md" and page.is_file():
+            seen.add(page)
+            todo += [(page.parent / target).resolve() for target in LINK.findall(page.read_text("utf-8"))]
+    assert [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if page not in seen] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """A link to a file of the repository leads to a file that is there."""
+    broken = [
+        target for target in LINK.findall(page.read_text("utf-8")) if not (page.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def test_every_dependency_has_its_reason() -> None:
+    """What is installed with the package is named in the decision on dependencies."""
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    listed = re.search(r"^dependencies = \[(.*?)^\]", project, re.DOTALL | re.MULTILINE)
+    assert listed is not None
+    names = re.findall(r'"([A-Za-z0-9-]+)', listed[1])
+    decision = (DOCS / "decisions" / "0002-dependencies.md").read_text("utf-8")
+    assert [name for name in names if f"| {name} |" not in decision] == []
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        for number, found in enumerate(CONSOLE.finditer(page.read_text("utf-8")), 1):
+            yield f"{page.relative_to(ROOT)}-{number}", found[1]
+
+
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in examples()])
+def test_examples_run(block: str, tmp_path: Path) -> None:
+    """An example marked to be run does run in an empty home, and prints what the page shows.
+
+    A line `...` of the page stands for any lines; an example without output shows none.
+    """
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("NIGHTSCHOOL_")}
+    environment |= {"HOME": str(tmp_path), "NIGHTSCHOOL_HOME": str(tmp_path / "school"), "COLUMNS": "88"}
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        environment.pop(name, None)
+    for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        line, _, shown = step.partition("\n")
+        program, *arguments = shlex.split(line)
+        assert program == "nightschool"
+        done = subprocess.run(
+            [sys.executable, "-m", "nightschool", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        if shown.strip():
+            assert re.fullmatch(pattern(shown.strip()), done.stdout.strip(), re.DOTALL), done.stdout
+
+
+def pattern(shown: str) -> str:
+    return "\n".join(".*" if line == "..." else re.escape(line) for line in shown.splitlines())
