@@ -9,7 +9,8 @@ from threading import Event
 
 import pytest
 
-from agents.stages import MakeStage
+from agents.stages import KEY, MakeStage
+from nightschool.adapters.claude_code.runner import ClaudeCodeRunner
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
 from nightschool.core.harness import File, Harness
 from nightschool.core.jobs import MARKER, Delivered, Failed, JobOptions, Reason
@@ -73,6 +74,20 @@ def test_the_key_stays_outside(name: str, make_stage: MakeStage) -> None:
         assert "HOME=" in printed
         assert "the-right-key" not in printed
         assert "the-right-key" in str(stage.model.requests[0].headers)
+
+
+def test_the_token_of_a_subscription_stays_outside_too(make_stage: MakeStage) -> None:
+    """Claude Code inside behaves as with such a token, the gateway puts in the real one. Shown against the
+    scripted model; the vendor's endpoint was not asked."""
+    with make_stage("claude-code", TALK) as stage:
+        runner = stage.runner
+        assert isinstance(runner, ClaudeCodeRunner)
+        kept = {name: value for name, value in runner.environment.items() if name != "ANTHROPIC_API_KEY"}
+        runner.environment = {**kept, "CLAUDE_CODE_OAUTH_TOKEN": KEY}
+        assert isinstance(runner.run(job(runner, "Say hello."), Event()), Delivered)
+        headers = stage.model.requests[-1].headers
+        assert headers["authorization"] == f"Bearer {KEY}"
+        assert "oauth" in headers["anthropic-beta"]
 
 
 @both

@@ -123,6 +123,19 @@ def test_responses_use_the_shell_that_is_offered(
         assert "cat > d/x" in written["output"][0]["arguments"]
 
 
+def test_a_codex_that_runs_javascript_gets_a_script() -> None:
+    """Where the only tool is `exec` in the input's additional tools, the shell is called from a script."""
+    offered = [{"type": "namespace", "name": "functions", "tools": [{"type": "custom", "name": "exec"}]}]
+    body = {"model": "m", "input": [{"type": "additional_tools", "tools": offered}, said("list")]}
+    with ModelServer(SCRIPT) as server:
+        call = json.loads(post(f"{server.url}/v1/responses", body)[1])["output"][0]
+        assert (call["type"], call["name"]) == ("custom_tool_call", "exec")
+        assert 'tools.exec_command({"cmd": "ls"})' in call["input"]
+        answered = [*body["input"], call, {"type": "custom_tool_call_output", "output": "busy"}]
+        written = json.loads(post(f"{server.url}/v1/responses", {**body, "input": answered})[1])
+        assert "cat > d/x" in written["output"][0]["input"]
+
+
 def test_responses_stream_ends_with_usage() -> None:
     """Codex waits for `response.completed` with its usage."""
     with ModelServer(SCRIPT) as server:

@@ -21,6 +21,8 @@ INSTALL = "`npm install -g @openai/codex`, or see https://developers.openai.com/
 ENDPOINT = "https://api.openai.com/v1"
 NATIVE = "@openai/codex-linux-{architecture}"
 DUMMY_VARIABLE = "NIGHTSCHOOL_DUMMY_KEY"
+NOWHERE = "http://127.0.0.1:9"
+"""There is no network inside. Codex looks for plugins at its end; so it hears no at once, not in 5 s."""
 CONFIG = """\
 model_provider = "nightschool"
 check_for_update_on_startup = false
@@ -102,7 +104,7 @@ class CodexRunner:
             argv += ["--config", f"model_reasoning_effort={json.dumps(job.options.effort)}"]
         return Command(
             argv=(*argv, "-"),
-            environment=((DUMMY_VARIABLE, DUMMY_KEY),),
+            environment=((DUMMY_VARIABLE, DUMMY_KEY), ("HTTPS_PROXY", NOWHERE)),
             stdin=prompt.encode("utf-8", "replace"),
         )
 

@@ -91,7 +91,7 @@ def _delivers(runner: Runner, memory: str) -> None:
 
 
 def _keeps_to_the_time(runner: Runner) -> None:
-    failed = _failed(runner.run(job(runner, "Please take long.", seconds=12), Event()))
+    failed = _failed(runner.run(job(runner, "Please take long.", seconds=8), Event()))
     _ensure(failed.reason is Reason.TIMEOUT, f"over its time is a time-out, not {failed.reason}")
     _ensure(bool(failed.message), "a failure says why")
     _ensure([change.path for change in failed.files] == ["begun.txt"], "what was done before is kept")
