@@ -68,6 +68,30 @@ class Turn(Value):
     skills: tuple[str, ...] = ()
     """Skills that the agent loaded in this turn."""
     model: str | None = None
+    end: int = 0
+    """Byte offset behind its last row."""
+
+    def continued(self, behind: Turn) -> Turn:
+        """This agent turn with what a later part of the file adds to it."""
+        known = {call.call_id for call in self.calls}
+        return replace(
+            self,
+            text="\n\n".join(text for text in (self.text, behind.text) if text),
+            calls=self.calls + tuple(call for call in behind.calls if call.call_id not in known),
+            interrupted=self.interrupted or behind.interrupted,
+            skills=tuple(dict.fromkeys(self.skills + behind.skills)),
+            model=behind.model or self.model,
+            end=behind.end,
+        )
+
+    def fuller(self, copy: Turn) -> Turn:
+        """Of two copies of one turn the one that holds more."""
+        return max(self, copy, key=lambda turn: (len(turn.calls), turn.answered, len(turn.text)))
+
+    @property
+    def answered(self) -> int:
+        """How many of its calls have a result."""
+        return sum(call.result is not None for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,12 +179,12 @@ class Session(Record):
     def extended(self, part: Session) -> Session:
         """This session with a later part of the same file: turns appended, late results joined.
 
-        A turn whose row is already here adds nothing, so reading the same bytes twice is harmless.
+        An agent turn that goes on in the part is one turn. A turn whose row is already here adds
+        nothing but what its copy holds more, so reading the same bytes twice is harmless.
         """
         if part.id != self.id:
             raise ValueError(f"{part.id} is no part of {self.id}")
-        known = {turn.row for turn in self.turns}
-        turns = self.turns + tuple(turn for turn in part.turns if turn.row not in known)
+        turns = self._with_turns_of(part)
         starts = [at for at in (self.started_at, part.started_at) if at is not None]
         ends = [at for at in (self.ended_at, part.ended_at) if at is not None]
         return replace(
@@ -172,13 +196,26 @@ class Session(Record):
             commit=self.commit or part.commit,
             started_at=min(starts, default=None),
             ended_at=max(ends, default=None),
-            headless=self.headless or part.headless,
+            headless=(self.headless or part.headless) and not _spoken_in(turns),
             ours=self.ours or part.ours,
             sidechain=self.sidechain or part.sidechain,
             turns=turns,
             late=self.late + tuple(late for late in part.late if late not in self.late),
             warnings=self.warnings + tuple(w for w in part.warnings if w not in self.warnings),
         ).settled()
+
+    def _with_turns_of(self, part: Session) -> tuple[Turn, ...]:
+        places = {turn.row: index for index, turn in enumerate(self.turns)}
+        turns = list(self.turns)
+        for index, turn in enumerate(part.turns):
+            place = places.get(turn.row)
+            if place is not None:
+                turns[place] = turns[place].fuller(turn)
+            elif index or part.path != self.path or not _goes_on(turns, turn):
+                turns.append(turn)
+            elif turn.offset >= turns[-1].end:
+                turns[-1] = turns[-1].continued(turn)
+        return tuple(turns)
 
     def settled(self) -> Session:
         """This session with late results joined to the calls that they answer."""
@@ -191,6 +228,15 @@ class Session(Record):
         )
         answered = {call.call_id for turn in turns for call in turn.calls}
         return replace(self, turns=turns, late=tuple(r for r in self.late if r.call_id not in answered))
+
+
+def _goes_on(turns: list[Turn], turn: Turn) -> bool:
+    return bool(turns) and turns[-1].speaker is Speaker.AGENT and turn.speaker is Speaker.AGENT
+
+
+def _spoken_in(turns: tuple[Turn, ...]) -> bool:
+    """Whether a person spoke: a machine's run that a person took up is that person's session."""
+    return any(turn.speaker is Speaker.HUMAN for turn in turns)
 
 
 def _joined(call: ToolCall, late: dict[str, LateResult]) -> ToolCall:
@@ -242,6 +288,8 @@ class Offset(Record):
     """Digest of the first bytes (up to 1 KiB): a file that was replaced is read anew."""
     session: str
     """The id of the session that this file gave; "" where it gave none."""
+    carry: str = ""
+    """What the source must remember of the part that was read, in its own words."""
 
     @property
     def id(self) -> str:
@@ -258,7 +306,8 @@ class LeftOut(Value):
 
     path: str
     reason: str
-    """A code: sub-agent, own-replay, unreadable, not-a-transcript, bad-record, empty, dangling-link."""
+    """A code: sub-agent, own-replay, unreadable, not-a-transcript, bad-record, empty, dangling-link,
+    vanished."""
     offset: int | None = None
     detail: str = ""
 
@@ -270,3 +319,5 @@ class ReadResult(Value):
     session: Session | None
     offset: Offset | None
     left_out: tuple[LeftOut, ...] = field(default=())
+    restarted: bool = False
+    """The file is not the one that the offset spoke of: it was read from the start."""

@@ -1,0 +1,337 @@
+"""Transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`.
+
+No single flag marks a person's prompt in all versions, so what is none is told by what it is: results of
+tools, injected and hidden rows, wrappers of local commands, notices, summaries, prompts of machines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from nightschool.adapters.claude_code.rows import (
+    INTERRUPTED,
+    REFUSED,
+    Prompt,
+    blocks,
+    is_dull,
+    prompt_of,
+    result_text,
+)
+from nightschool.adapters.conversation import (
+    RESULT_LIMIT,
+    Conversation,
+    Place,
+    identity,
+    moment,
+    plain_id,
+)
+from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
+from nightschool.core.jobs import MARKER
+from nightschool.core.ports import Redact
+from nightschool.core.sessions import (
+    CallStatus,
+    LateResult,
+    LeftOut,
+    Offset,
+    ReadResult,
+    Roots,
+    Session,
+    Speaker,
+    TranscriptRef,
+)
+from nightschool.core.values import digest_of
+
+SOURCE = "claude-code"
+_SESSION_NAME = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_EXIT_CODE = re.compile(r"\s*(?:Error: )?Exit code (\d{1,3})\b")
+_HEADLESS = "sdk-cli"
+_SPEAKING = frozenset({"user", "assistant"})
+_ROW_TYPES = frozenset(
+    {
+        *_SPEAKING,
+        "system",
+        "attachment",
+        "progress",
+        "summary",
+        "file-history-snapshot",
+        "queue-operation",
+        "last-prompt",
+        "ai-title",
+    }
+)
+_FIRST_ROWS = 40
+
+
+class ClaudeCodeTranscripts:
+    """The `TranscriptSource` of Claude Code."""
+
+    name = SOURCE
+
+    def __init__(self, *, redact: Redact) -> None:
+        self._redact = redact
+
+    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+        if roots.explicit:
+            found = [ref for path in roots.explicit for ref in named(SOURCE, path)]
+        else:
+            moved = dict(roots.environment).get("CLAUDE_CONFIG_DIR")
+            base = Path(moved) if moved else Path(roots.home) / ".claude"
+            found = list(list_files(SOURCE, str(base / "projects"), (".jsonl",)))
+        return sorted(found, key=lambda ref: ref.path)
+
+    def recognises(self, ref: TranscriptRef) -> bool:
+        opened = open_rows(ref.path)
+        if isinstance(opened, LeftOut):
+            return False
+        with opened:
+            return any(_is_ours(row.value) for row, _ in zip(opened.rows(), range(_FIRST_ROWS), strict=False))
+
+    def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
+        opened = open_rows(ref.path, since)
+        if isinstance(opened, LeftOut):
+            return ReadResult(session=None, offset=None, left_out=(opened,))
+        with opened:
+            before = None if opened.restarted else since
+            reading = _Reading(self._redact, opened, before)
+            for row in opened.rows(reading.is_dull):
+                reading.take(row)
+        return reading.result(before)
+
+
+def _is_ours(row: Mapping[str, Any]) -> bool:
+    """Whether no other agent writes such a row."""
+    if row.get("type") not in _ROW_TYPES:
+        return False
+    if row["type"] == "summary":
+        return "leafUuid" in row
+    if row["type"] == "file-history-snapshot":
+        return "messageId" in row
+    return isinstance(row.get("sessionId"), str)
+
+
+@dataclass(slots=True)
+class _Carry:
+    """What the rows read so far decide for those to come."""
+
+    sidechain: bool | None = None
+    prompted: bool = False
+    ours: bool = False
+    queued: str = ""
+    """Digest of a queued prompt, while nothing was said since."""
+
+
+def _carried(since: Offset | None) -> _Carry:
+    return _Carry(**orjson.loads(since.carry)) if since is not None and since.carry else _Carry()
+
+
+class _Reading:
+    """One pass over one file, or over the part of it behind an offset."""
+
+    def __init__(self, redact: Redact, file: RowFile, since: Offset | None) -> None:
+        self._file = file
+        self._talk = Conversation(redact)
+        self._carry = _carried(since)
+        self._seen: set[str] = set()
+        self._ids: dict[str, str] = {}
+        self._facts: dict[str, str] = {}
+        self._first: datetime | None = None
+        self._last: datetime | None = None
+        self._known = False
+        self._headless = False
+        if self._carry.sidechain is None and Path(file.path).name.startswith("agent-"):
+            self._carry.sidechain = True
+
+    def is_dull(self, line: bytes) -> bool:
+        dull = is_dull(line)
+        self._known = self._known or dull
+        return dull
+
+    def take(self, row: Row) -> None:
+        value = row.value
+        kind = value.get("type")
+        self._known = self._known or _is_ours(value)
+        if kind not in _SPEAKING and kind != "attachment":
+            return
+        at = moment(value.get("timestamp"))
+        place = Place("", at, row.offset, row.end)
+        if kind == "attachment":
+            self._attachment(value, place)
+            return
+        self._learn(value, at)
+        uuid = plain_id(value.get("uuid"))
+        if uuid is not None:
+            if uuid in self._seen:
+                return
+            self._seen.add(uuid)
+        message = value.get("message")
+        if not isinstance(message, dict):
+            return
+        sidechain = bool(value.get("isSidechain"))
+        if self._carry.sidechain is None:
+            self._carry.sidechain = sidechain
+        if sidechain and not self._carry.sidechain:
+            return  # a sub-agent's rows in its parent's file, as old versions wrote them
+        if kind == "assistant":
+            self._agent(value, message, place)
+        else:
+            self._user(value, message, place)
+
+    def _learn(self, value: Mapping[str, Any], at: datetime | None) -> None:
+        if at is not None:
+            self._first = at if self._first is None else min(self._first, at)
+            self._last = at if self._last is None else max(self._last, at)
+        self._headless = self._headless or value.get("entrypoint") == _HEADLESS
+        for key in ("cwd", "gitBranch"):
+            if key not in self._facts and isinstance(found := value.get(key), str) and found:
+                self._facts[key] = found
+        if isinstance(version := value.get("version"), str):
+            self._facts["version"] = version
+        if (session := plain_id(value.get("sessionId"))) is not None:
+            self._ids.setdefault(str(value["type"]), session)
+        if (agent := plain_id(value.get("agentId"))) is not None:
+            self._ids.setdefault("agent", agent)
+
+    def _agent(self, value: Mapping[str, Any], message: Mapping[str, Any], place: Place) -> None:
+        model = message.get("model")
+        if value.get("isApiErrorMessage") or model == "<synthetic>":
+            return  # the client's own words: an outage, an expired login
+        model = model if isinstance(model, str) else None
+        for block in blocks(message):
+            match block.get("type"):
+                case "text" if isinstance(text := block.get("text"), str):
+                    self._carry.queued = ""
+                    self._talk.said(text, self._named(value, place, text), model)
+                case "tool_use" if (call_id := plain_id(block.get("id"))) is not None:
+                    self._carry.queued = ""
+                    name, given = str(block.get("name", "")), block.get("input")
+                    call = self._talk.call(call_id, name, given)
+                    skill = given.get("skill") if name == "Skill" and isinstance(given, dict) else None
+                    self._talk.called(
+                        call,
+                        self._named(value, place, call_id),
+                        model,
+                        skill=skill if isinstance(skill, str) else None,
+                    )
+
+    def _named(self, value: Mapping[str, Any], place: Place, text: str) -> Place:
+        return place._replace(row=identity(value.get("uuid"), place.at, text, Speaker.AGENT))
+
+    def _user(self, value: Mapping[str, Any], message: Mapping[str, Any], place: Place) -> None:
+        parts = list(blocks(message))
+        results = [part for part in parts if part.get("type") == "tool_result"]
+        for part in results:
+            self._result(part)
+        if results:
+            return
+        prompt = prompt_of(value, parts)
+        if prompt.interrupted and (prompt.plainly or not self._talk.refused):
+            self._talk.interrupted(self._named(value, place, INTERRUPTED))
+        if prompt.text is None:
+            return
+        if not self._carry.prompted:
+            self._carry.prompted = True
+            self._carry.ours = prompt.text.lstrip().startswith(f"[{MARKER}")
+        if not self._carry.sidechain and value.get("entrypoint") != _HEADLESS:
+            self._human(prompt, value.get("uuid"), place, queued=False)
+
+    def _result(self, part: Mapping[str, Any]) -> None:
+        call_id = plain_id(part.get("tool_use_id"))
+        if call_id is None:
+            return
+        text = result_text(part.get("content"))
+        status, code = CallStatus.OK, None
+        if part.get("is_error") is True:
+            status = CallStatus.REFUSED if REFUSED in text else CallStatus.ERROR
+            found = _EXIT_CODE.match(text)
+            code = int(found.group(1)) if found else None
+        result = self._talk.text(text, RESULT_LIMIT)
+        self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
+
+    def _attachment(self, value: Mapping[str, Any], place: Place) -> None:
+        """A prompt that was typed while the agent was busy may stand here alone."""
+        found = value.get("attachment")
+        if not isinstance(found, dict) or found.get("type") != "queued_command":
+            return
+        uuid = plain_id(found.get("source_uuid")) or plain_id(value.get("uuid"))
+        if found.get("commandMode", "prompt") != "prompt" or uuid in self._seen:
+            return
+        told = {"origin": found.get("origin"), "isMeta": found.get("isMeta")}
+        prompt = prompt_of(told, blocks({"content": found.get("prompt")}))
+        if prompt.text is None or self._carry.sidechain or value.get("entrypoint") == _HEADLESS:
+            return
+        self._learn(value, place.at)
+        if uuid is not None:
+            self._seen.add(uuid)
+        self._human(prompt, uuid, place, queued=True)
+
+    def _human(self, prompt: Prompt, uuid: object, place: Place, *, queued: bool) -> None:
+        """The user row that delivers a queued prompt is the same turn again."""
+        text = prompt.text or ""
+        digest = digest_of(text)[:16]
+        if not queued and digest == self._carry.queued:
+            self._carry.queued = ""
+            return
+        self._carry.queued = digest if queued else ""
+        self._talk.human(text, place._replace(row=identity(uuid, place.at, text, Speaker.HUMAN)))
+
+    def _session_id(self, since: Offset | None) -> str:
+        """The file's name, which is the session's id; where it is another, what the rows say: those of
+        the agent, since a resumed copy keeps the parent's id in the person's rows."""
+        if since is not None and since.session:
+            return since.session
+        stem = Path(self._file.path).stem
+        told = self._ids.get("assistant") or self._ids.get("user") or self._ids.get("attachment")
+        if self._carry.sidechain:
+            agent = stem if stem.startswith("agent-") else f"agent-{self._ids.get('agent', stem)}"
+            return f"{told or ''}/{self._talk.short(agent)}"
+        return stem if _SESSION_NAME.match(stem) else (told or self._talk.short(stem))
+
+    def result(self, since: Offset | None) -> ReadResult:
+        file, talk = self._file, self._talk
+        left_out = tuple(file.left_out)
+        offset = file.offset(SOURCE, session="", carry=_dumped(self._carry))
+        if not self._known and (since is None or not since.session):
+            reason = "not-a-transcript" if file.position or left_out else "empty"
+            named_out = LeftOut(path=file.path, reason=reason, detail="no row of Claude Code in it")
+            return ReadResult(
+                session=None, offset=offset, left_out=(*left_out, named_out), restarted=file.restarted
+            )
+        version, cwd, branch = (self._facts.get(key) for key in ("version", "cwd", "gitBranch"))
+        session = Session(
+            session_id=self._session_id(since),
+            source=SOURCE,
+            path=file.path,
+            agent_version=None if version is None else talk.short(version),
+            project=None if cwd is None else talk.short(cwd),
+            branch=None if branch is None else talk.short(branch),
+            started_at=self._first,
+            ended_at=self._last,
+            headless=self._headless and not any(turn.speaker is Speaker.HUMAN for turn in talk.turns),
+            ours=self._carry.ours,
+            sidechain=bool(self._carry.sidechain),
+            turns=talk.turns,
+            late=talk.late,
+            warnings=tuple(_warnings(left_out)),
+        ).settled()
+        return ReadResult(
+            session=session,
+            offset=file.offset(SOURCE, session=session.session_id, carry=_dumped(self._carry)),
+            left_out=left_out,
+            restarted=file.restarted,
+        )
+
+
+def _dumped(carry: _Carry) -> str:
+    return orjson.dumps(asdict(carry)).decode("utf-8")
+
+
+def _warnings(left_out: Iterable[LeftOut]) -> Iterator[str]:
+    for found in left_out:
+        yield f"byte {found.offset}: {found.detail}"

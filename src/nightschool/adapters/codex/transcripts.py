@@ -1,0 +1,321 @@
+"""Transcripts of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` and `archived_sessions`.
+
+A person's turn is an `event_msg`: `user_message` until 0.146, `item_completed` with a `UserMessage` later.
+The `response_item` of role user is the same turn again, beside much that nobody typed. Calls and what the
+agent said are `response_item` rows; events that repeat them count nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from nightschool.adapters.codex.rows import (
+    ITEM,
+    arguments_of,
+    bare_text,
+    is_dull,
+    is_headless,
+    is_sub_agent,
+    judged,
+    output_text,
+    script_commands,
+)
+from nightschool.adapters.conversation import (
+    RESULT_LIMIT,
+    TEXT_LIMIT,
+    Conversation,
+    Place,
+    commit_hash,
+    identity,
+    moment,
+    plain_id,
+)
+from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
+from nightschool.core.jobs import MARKER
+from nightschool.core.ports import Redact
+from nightschool.core.sessions import (
+    LateResult,
+    LeftOut,
+    Offset,
+    ReadResult,
+    Roots,
+    Session,
+    Speaker,
+    TranscriptRef,
+)
+from nightschool.core.values import digest_of
+
+SOURCE = "codex"
+_COMPRESSED = ".jsonl.zst"
+_SESSION_NAME = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
+_ROW_TYPES = frozenset(
+    {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"}
+)
+_FIRST_ROWS = 40
+_BURST = timedelta(seconds=1)
+"""A fork's copy of its parent's history is written at once, at the second of its start."""
+
+
+class CodexTranscripts:
+    """The `TranscriptSource` of Codex."""
+
+    name = SOURCE
+
+    def __init__(self, *, redact: Redact) -> None:
+        self._redact = redact
+
+    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+        if roots.explicit:
+            found = [ref for path in roots.explicit for ref in named(SOURCE, path)]
+        else:
+            moved = dict(roots.environment).get("CODEX_HOME")
+            base = Path(moved) if moved else Path(roots.home) / ".codex"
+            found = [
+                ref
+                for folder in ("sessions", "archived_sessions")
+                for ref in list_files(SOURCE, str(base / folder), (".jsonl", _COMPRESSED))
+            ]
+        return sorted(found, key=lambda ref: ref.path)
+
+    def recognises(self, ref: TranscriptRef) -> bool:
+        opened = open_rows(ref.path)
+        if isinstance(opened, LeftOut):
+            return False
+        with opened:
+            return any(_is_ours(row.value) for row, _ in zip(opened.rows(), range(_FIRST_ROWS), strict=False))
+
+    def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
+        opened = open_rows(ref.path, since)
+        if isinstance(opened, LeftOut):
+            return ReadResult(session=None, offset=None, left_out=(opened,))
+        with opened:
+            if ref.path.endswith(_COMPRESSED):
+                told = "compressed: unpack it with `zstd -d` and name the file"
+                left_out = LeftOut(path=ref.path, reason="unreadable", detail=told)
+                return ReadResult(session=None, offset=None, left_out=(left_out,))
+            before = None if opened.restarted else since
+            reading = _Reading(self._redact, opened, before)
+            for row in opened.rows(reading.is_dull):
+                reading.take(row)
+        return reading.result(before)
+
+
+def _is_ours(row: Mapping[str, Any]) -> bool:
+    """Whether no other agent writes such a row."""
+    return row.get("type") in _ROW_TYPES and isinstance(row.get("payload"), dict) and "timestamp" in row
+
+
+@dataclass(slots=True)
+class _Carry:
+    """What the rows read so far decide for those to come."""
+
+    session: str | None = None
+    begun: str | None = None
+    """When the file's own session began: the time of its first row."""
+    copying: bool = False
+    """Within the history that a fork took over from its parent."""
+    headless: bool = False
+    sidechain: bool = False
+    reviewing: bool = False
+    prompted: bool = False
+    ours: bool = False
+    model: str | None = None
+    told: str = ""
+    """Shape and digest of a prompt, while nothing was said since: it may come in the other shape too."""
+
+
+def _carried(since: Offset | None) -> _Carry:
+    return _Carry(**orjson.loads(since.carry)) if since is not None and since.carry else _Carry()
+
+
+class _Reading:
+    """One pass over one file, or over the part of it behind an offset."""
+
+    def __init__(self, redact: Redact, file: RowFile, since: Offset | None) -> None:
+        self._file = file
+        self._talk = Conversation(redact)
+        self._carry = _carried(since)
+        self._facts: dict[str, str] = {}
+        self._first: datetime | None = None
+        self._last: datetime | None = None
+        self._known = self._machine = False
+        self._copied = 0
+        found = _SESSION_NAME.search(Path(file.path).stem)
+        self._file_id = found.group(1) if found else None
+
+    def is_dull(self, line: bytes) -> bool:
+        dull = is_dull(line)
+        self._known = self._known or dull
+        return dull
+
+    def take(self, row: Row) -> None:
+        value = row.value
+        if not _is_ours(value):
+            return
+        self._known = True
+        kind, payload = value["type"], value["payload"]
+        at = moment(value["timestamp"])
+        if at is not None:
+            self._first = at if self._first is None else min(self._first, at)
+            self._last = at if self._last is None else max(self._last, at)
+        if kind == "session_meta":
+            self._meta(payload, at)
+            return
+        if self._is_copy(at):
+            self._copied += 1
+            return
+        place = Place("", at, row.offset, row.end)
+        if kind == "turn_context":
+            self._learn("cwd", payload.get("cwd"))
+            self._carry.model = _text(payload.get("model")) or self._carry.model
+        elif kind == "response_item":
+            self._item(payload, place)
+        elif kind == "event_msg":
+            self._event(payload, place)
+
+    def _meta(self, payload: Mapping[str, Any], at: datetime | None) -> None:
+        """The first one speaks of the session, another id of the parent whose history follows."""
+        session = plain_id(payload.get("id")) or plain_id(payload.get("session_id"))
+        own = self._carry.session or self._file_id or session
+        if session != own:
+            self._carry.copying = True
+            return
+        self._carry.session = session
+        if self._carry.begun is None and at is not None:
+            self._carry.begun = at.isoformat()
+        self._carry.headless = is_headless(payload)
+        self._carry.sidechain = is_sub_agent(payload)
+        self._learn("cwd", payload.get("cwd"))
+        if isinstance(version := payload.get("cli_version"), str):
+            self._facts["version"] = version
+        git = payload.get("git")
+        if isinstance(git, dict):
+            self._learn("branch", git.get("branch"))
+            self._learn("commit", commit_hash(git.get("commit_hash")))
+
+    def _is_copy(self, at: datetime | None) -> bool:
+        begun = moment(self._carry.begun)
+        if self._carry.copying and begun is not None and at is not None and at > begun + _BURST:
+            self._carry.copying = False
+        return self._carry.copying
+
+    def _learn(self, key: str, value: object) -> None:
+        if key not in self._facts and isinstance(value, str) and value:
+            self._facts[key] = value
+
+    def _event(self, payload: Mapping[str, Any], place: Place) -> None:
+        kind, item = payload.get("type"), payload.get("item")
+        if kind == "item_completed" and isinstance(item, dict):
+            kind = ITEM.get(str(item.get("type")))
+        else:
+            item = None
+        match kind:
+            case "user_message":
+                self._prompt(payload, item, place)
+            case "entered_review_mode":
+                self._carry.reviewing = True
+            case "exited_review_mode":
+                self._carry.reviewing = False
+            case "turn_aborted" if payload.get("reason", "interrupted") == "interrupted":
+                self._talk.interrupted(self._named(payload, place, "turn_aborted"))
+
+    def _prompt(self, payload: Mapping[str, Any], item: Mapping[str, Any] | None, place: Place) -> None:
+        text = bare_text(payload, item)
+        if text is None:
+            return
+        if not self._carry.prompted:
+            self._carry.prompted = True
+            self._carry.ours = text.lstrip().startswith(f"[{MARKER}")
+        self._machine = self._machine or self._carry.headless
+        if self._carry.headless or self._carry.sidechain or self._carry.reviewing:
+            return
+        shape, digest = ("item" if item else "event"), digest_of(text)[:16]
+        before, self._carry.told = self._carry.told, f"{shape} {digest}"
+        if before.endswith(f" {digest}") and not before.startswith(f"{shape} "):
+            return
+        source = item if item is not None else payload
+        row = identity(source.get("id"), place.at, text, Speaker.HUMAN)
+        self._talk.human(text, place._replace(row=row))
+
+    def _item(self, payload: Mapping[str, Any], place: Place) -> None:
+        kind, call_id = payload.get("type"), plain_id(payload.get("call_id"))
+        if kind == "message" and payload.get("role") == "assistant":
+            text = output_text(payload.get("content"))
+            self._carry.told = ""
+            self._talk.said(text, self._named(payload, place, text), self._carry.model)
+        elif kind in {"function_call", "custom_tool_call"} and call_id is not None:
+            self._carry.told = ""
+            name = str(payload.get("name", ""))
+            call = self._talk.call(call_id, name, arguments_of(payload))
+            if call.command is None and name == "exec":
+                script = script_commands(str(payload.get("input", "")))
+                command = self._talk.text(script, TEXT_LIMIT) if script else None
+                call = self._talk.with_command(call, command)
+            self._talk.called(call, self._named(payload, place, call_id), self._carry.model)
+        elif kind in {"function_call_output", "custom_tool_call_output"} and call_id is not None:
+            output = payload.get("output")
+            status, code = judged(output)
+            result = self._talk.text(output_text(output), RESULT_LIMIT)
+            self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
+
+    def _named(self, payload: Mapping[str, Any], place: Place, text: str) -> Place:
+        return place._replace(row=identity(payload.get("id"), place.at, text, Speaker.AGENT))
+
+    def _session_id(self, since: Offset | None) -> str:
+        if since is not None and since.session:
+            return since.session
+        return self._carry.session or self._file_id or self._talk.short(Path(self._file.path).stem)
+
+    def result(self, since: Offset | None) -> ReadResult:
+        file, talk, carry = self._file, self._talk, self._carry
+        left_out = tuple(file.left_out)
+        dumped = orjson.dumps(asdict(carry)).decode("utf-8")
+        if not self._known and (since is None or not since.session):
+            reason = "not-a-transcript" if file.position or left_out else "empty"
+            named_out = LeftOut(path=file.path, reason=reason, detail="no row of Codex in it")
+            return ReadResult(
+                session=None,
+                offset=file.offset(SOURCE, session="", carry=dumped),
+                left_out=(*left_out, named_out),
+                restarted=file.restarted,
+            )
+        facts = {key: talk.short(value) for key, value in self._facts.items() if key != "commit"}
+        warnings = [f"byte {found.offset}: {found.detail}" for found in left_out]
+        session = Session(
+            session_id=self._session_id(since),
+            source=SOURCE,
+            path=file.path,
+            agent_version=facts.get("version"),
+            project=facts.get("cwd"),
+            branch=facts.get("branch"),
+            commit=self._facts.get("commit"),
+            started_at=self._first,
+            ended_at=self._last,
+            headless=self._is_headless(),
+            ours=carry.ours,
+            sidechain=carry.sidechain,
+            turns=talk.turns,
+            late=talk.late,
+            warnings=tuple(warnings),
+        ).settled()
+        return ReadResult(
+            session=session,
+            offset=file.offset(SOURCE, session=session.session_id, carry=dumped),
+            left_out=left_out,
+            restarted=file.restarted,
+        )
+
+    def _is_headless(self) -> bool:
+        spoken = any(turn.speaker is Speaker.HUMAN for turn in self._talk.turns)
+        return (self._machine or self._carry.headless) and not spoken
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,261 @@
+"""Builds turns from what an agent's rows say, row by row. Every text is redacted, then bounded.
+
+Relieves the transcripts of each agent of joining rows to turns and results to calls.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from nightschool.core.ports import Redact
+from nightschool.core.sessions import LateResult, Speaker, ToolCall, Turn, row_id
+
+HUMAN_LIMIT = 100_000
+TEXT_LIMIT = 20_000
+RESULT_LIMIT = 8_000
+ARGUMENTS_LIMIT = 60_000
+NAME_LIMIT = 200
+PATH_LIMIT = 4_000
+
+_PLAIN_ID = re.compile(r"[\w.:/-]{1,128}\Z", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{7,64}\Z")
+_PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
+_WRITTEN = re.compile(r"(?:^|[;&\n])\s*cat\s*>>?\s*([\w@./+-]+)\s*<<")
+_EDITED_PATHS = ("file_path", "notebook_path", "path")
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "fish"})
+_DEEPEST = 60
+
+
+class Place(NamedTuple):
+    """Where a row stands."""
+
+    row: str
+    at: datetime | None
+    offset: int
+    end: int
+
+
+@dataclass(slots=True)
+class _AgentTurn:
+    place: Place
+    end: int
+    texts: list[str] = field(default_factory=list)
+    calls: dict[str, ToolCall] = field(default_factory=dict)
+    interrupted: bool = False
+    skills: dict[str, None] = field(default_factory=dict)
+    model: str | None = None
+
+    def turn(self) -> Turn:
+        return Turn(
+            speaker=Speaker.AGENT,
+            text="\n\n".join(self.texts),
+            row=self.place.row,
+            at=self.place.at,
+            offset=self.place.offset,
+            calls=tuple(self.calls.values()),
+            interrupted=self.interrupted,
+            skills=tuple(self.skills),
+            model=self.model,
+            end=self.end,
+        )
+
+
+class Conversation:
+    """Turns in the making. Rows of one agent turn are joined until a person speaks."""
+
+    def __init__(self, redact: Redact) -> None:
+        self._redact = redact
+        self._turns: list[Turn | _AgentTurn] = []
+        self._open: _AgentTurn | None = None
+        self._calls: dict[str, _AgentTurn] = {}
+        self._late: dict[str, LateResult] = {}
+        self._short: dict[str, str] = {}
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        return tuple(turn if isinstance(turn, Turn) else turn.turn() for turn in self._turns)
+
+    @property
+    def late(self) -> tuple[LateResult, ...]:
+        return tuple(self._late.values())
+
+    @property
+    def refused(self) -> bool:
+        """Whether a person turned down a call of the agent's present turn."""
+        return self._open is not None and any(c.status == "refused" for c in self._open.calls.values())
+
+    def human(self, text: str, place: Place) -> None:
+        self._open = None
+        self._turns.append(
+            Turn(
+                speaker=Speaker.HUMAN,
+                text=self.text(text, HUMAN_LIMIT),
+                row=place.row,
+                at=place.at,
+                offset=place.offset,
+                end=place.end,
+            )
+        )
+
+    def said(self, text: str, place: Place, model: str | None) -> None:
+        if text.strip():
+            self._agent(place, model).texts.append(self.text(text, TEXT_LIMIT))
+
+    def called(
+        self, call: ToolCall, place: Place, model: str | None = None, *, skill: str | None = None
+    ) -> None:
+        """A call, counted once however often its id comes."""
+        if call.call_id in self._calls:
+            return
+        turn = self._agent(place, model)
+        turn.calls[call.call_id] = call
+        self._calls[call.call_id] = turn
+        if skill:
+            turn.skills[self.short(skill)] = None
+
+    def answered(self, result: LateResult) -> None:
+        """The first result of a call counts. One whose call was not seen here is kept as late."""
+        turn = self._calls.get(result.call_id)
+        if turn is None:
+            self._late.setdefault(result.call_id, result)
+            return
+        call = turn.calls[result.call_id]
+        if call.result is None:
+            turn.calls[result.call_id] = replace(
+                call, result=result.result, status=result.status, exit_code=result.exit_code
+            )
+
+    def interrupted(self, place: Place) -> None:
+        """A person stopped the agent, also where it had not yet said anything."""
+        self._agent(place, None).interrupted = True
+
+    def _agent(self, place: Place, model: str | None) -> _AgentTurn:
+        turn = self._open
+        if turn is None:
+            turn = self._open = _AgentTurn(place, place.end)
+            self._turns.append(turn)
+        turn.end = place.end
+        turn.model = self.short(model) if model else turn.model
+        return turn
+
+    def text(self, text: str, limit: int) -> str:
+        """Redacted as a whole, then cut, so that no half of a secret stays behind."""
+        return bounded(self._redact(text), limit)
+
+    def short(self, text: str) -> str:
+        """A name, a version, a folder: the same few come again and again."""
+        known = self._short.get(text)
+        if known is None:
+            known = self._short[text] = self.text(text, PATH_LIMIT)
+        return known
+
+    def call(self, call_id: str, name: str, arguments: Any) -> ToolCall:
+        """A call with its arguments, redacted string by string and then as a whole, so that both a key
+        that spans lines and a value that only its name betrays are found. Stays JSON where it was."""
+        plain = self._clean(arguments, 0)
+        if isinstance(plain, str):
+            text, command = bounded(plain, ARGUMENTS_LIMIT), None
+        else:
+            text = self.text(orjson.dumps(plain, default=str).decode("utf-8"), ARGUMENTS_LIMIT)
+            command = _command(plain)
+        return ToolCall(
+            call_id=call_id,
+            name=bounded(self.short(name), NAME_LIMIT),
+            arguments=text,
+            command=None if command is None else self.text(command, TEXT_LIMIT),
+            files=_files(name, plain, command),
+        )
+
+    def with_command(self, call: ToolCall, command: str | None) -> ToolCall:
+        """The call with command lines that its arguments hold in another form."""
+        return call if command is None else replace(call, command=command, files=written_files(command))
+
+    def _clean(self, value: Any, depth: int) -> Any:
+        if depth > _DEEPEST:
+            return "[cut: nested deeper]"
+        match value:
+            case str():
+                return self.text(value, TEXT_LIMIT)
+            case dict():
+                return {self.short(str(key)): self._clean(item, depth + 1) for key, item in value.items()}
+            case list():
+                return [self._clean(item, depth + 1) for item in value]
+        return value
+
+
+def bounded(text: str, limit: int) -> str:
+    """The text, or its beginning and a mark that says how much more there was."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[cut: {len(text) - limit} more characters]"
+
+
+def moment(stamp: object) -> datetime | None:
+    """The time of a row, aware, in UTC; None where it names none. A time without a zone says nothing."""
+    if not isinstance(stamp, str):
+        return None
+    try:
+        found = datetime.fromisoformat(stamp)
+        return None if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def identity(value: object, at: datetime | None, text: str, speaker: Speaker) -> str:
+    """The agent's own id of a row where it is one, else an id made of the row."""
+    if isinstance(value, str) and _PLAIN_ID.match(value):
+        return value
+    return row_id(speaker, at, text)
+
+
+def plain_id(value: object) -> str | None:
+    return value if isinstance(value, str) and _PLAIN_ID.match(value) else None
+
+
+def commit_hash(value: object) -> str | None:
+    return value if isinstance(value, str) and _COMMIT.match(value) else None
+
+
+def patched_files(patch: str) -> tuple[str, ...]:
+    """The files that a patch in Codex's form names."""
+    return tuple(dict.fromkeys(path.strip() for path in _PATCHED.findall(patch)))
+
+
+def written_files(command: str) -> tuple[str, ...]:
+    """The files that a command line writes in a form that is plain to see: a patch, a here-document."""
+    return tuple(dict.fromkeys((*patched_files(command), *_WRITTEN.findall(command))))
+
+
+def _command(arguments: Any) -> str | None:
+    """The shell line in a call's arguments: `command` or `cmd`, as a text or as an argv list."""
+    if not isinstance(arguments, dict):
+        return None
+    found = arguments.get("command", arguments.get("cmd"))
+    if isinstance(found, str):
+        return found
+    if isinstance(found, list) and found and all(isinstance(part, str) for part in found):
+        shell = found[0].rsplit("/", 1)[-1] in _SHELLS and found[1:2] in (["-c"], ["-lc"], ["-ic"])
+        return found[2] if shell and len(found) == 3 else shlex.join(found)
+    return None
+
+
+_WRITERS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+
+
+def _files(name: str, arguments: Any, command: str | None) -> tuple[str, ...]:
+    if isinstance(arguments, str):
+        return patched_files(arguments)
+    if command is not None:
+        return written_files(command)
+    if not isinstance(arguments, dict):
+        return ()
+    found = [arguments.get(key) for key in _EDITED_PATHS] if name in _WRITERS else []
+    patch = arguments.get("input", arguments.get("patch"))
+    paths = [path for path in found if isinstance(path, str)]
+    return (*paths, *(patched_files(patch) if isinstance(patch, str) else ()))

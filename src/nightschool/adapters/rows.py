@@ -1,0 +1,305 @@
+"""Reads JSON lines by byte offset. What is wrong with a file or a line is a value, never an error."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, NamedTuple, Self
+
+import orjson
+
+from nightschool.core.sessions import LeftOut, Offset, TranscriptRef
+from nightschool.core.values import digest_bytes
+
+HEAD = 1024
+"""Bytes that tell one file from another that took its place."""
+LONGEST = 32 << 20
+"""Bytes of a line: images stand in transcripts, but no row of ours is longer."""
+NEVER = datetime.fromtimestamp(0, UTC)
+"""The time of a file of which nothing is known."""
+
+_DECODER = json.JSONDecoder(strict=False)
+_BLANK = b" \t\r\n"
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+class Row(NamedTuple):
+    """One object, and the bytes in the file that it was read from."""
+
+    offset: int
+    end: int
+    value: dict[str, Any]
+
+
+def nothing_is_dull(line: bytes) -> bool:
+    """Every line is parsed."""
+    del line
+    return False
+
+
+@dataclass(slots=True)
+class RowFile:
+    """An open file as long as it was when it was opened: what is appended meanwhile is left for later.
+
+    `position` is where the next read goes on: always behind what `rows` has given out or reported.
+    """
+
+    path: str
+    size: int
+    mtime: datetime
+    head: str
+    start: int
+    restarted: bool
+    file: BinaryIO
+    position: int = 0
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.file.close()
+
+    def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
+        """All objects from `start` on. A line that is `dull` by its first bytes is not parsed, unless
+        another row may be hidden in it."""
+        self.position = self.start
+        try:
+            self.file.seek(self.start)
+            yield from self._rows(dull)
+        except OSError as error:
+            self._leave_out("unreadable", self.position, f"reading broke off: {error.strerror or error}")
+
+    def _rows(self, dull: Callable[[bytes], bool]) -> Iterator[Row]:
+        loads = orjson.loads
+        while (start := self.position) < self.size:
+            line = self.file.readline(min(LONGEST, self.size - start))
+            if not line:
+                return
+            end = start + len(line)
+            whole = line.endswith(b"\n")
+            if whole and dull(line) and _is_plain(line):
+                self.position = end
+                continue
+            if not whole and len(line) == LONGEST:
+                if not self._pass_over(end):
+                    return
+                self._leave_out("bad-record", start, f"longer than {LONGEST >> 20} MiB")
+                continue
+            try:
+                value = loads(line)
+            except ValueError:
+                found, complaint = _recovered(line, start)
+                if complaint and not whole:
+                    return  # still being written: the next read takes it from its first byte
+                yield from self._given(found, end)
+                self.position = end
+                if complaint:
+                    self._leave_out("bad-record", start, complaint)
+                continue
+            self.position = end
+            if type(value) is dict:
+                yield Row(start, end, value)
+            else:
+                self._leave_out("bad-record", start, f"a row must be an object, not {_kind(value)}")
+
+    def _given(self, found: list[Row], end: int) -> Iterator[Row]:
+        """Rows of one line. The last one ends where the line ends, so that no byte is read twice."""
+        for index, row in enumerate(found):
+            yield row if index + 1 < len(found) else row._replace(end=end)
+
+    def _pass_over(self, position: int) -> bool:
+        """To the end of a line that is too long; False where it is still being written."""
+        while position < self.size:
+            part = self.file.readline(min(LONGEST, self.size - position))
+            position += len(part)
+            if part.endswith(b"\n"):
+                self.position = position
+                return True
+            if not part:
+                return False
+        return False
+
+    def _leave_out(self, reason: str, offset: int, detail: str) -> None:
+        self.left_out.append(LeftOut(path=self.path, reason=reason, offset=offset, detail=detail))
+
+    def offset(self, source: str, *, session: str, carry: str) -> Offset:
+        """The cursor behind all that was read."""
+        return Offset(
+            source=source,
+            path=self.path,
+            position=self.position,
+            size=self.size,
+            mtime=self.mtime,
+            head=self.head,
+            session=session,
+            carry=carry,
+        )
+
+
+def open_rows(path: str, since: Offset | None = None) -> RowFile | LeftOut:
+    """The file, to be read from `since` on, or from its start where that spoke of another file.
+
+    What is no readable regular file is named and never opened for long: a pipe blocks nobody.
+    """
+    try:
+        known = os.stat(path)  # noqa: PTH116 - links are followed, and Path adds nothing
+        if not stat.S_ISREG(known.st_mode):
+            return LeftOut(path=path, reason="unreadable", detail=f"is {_what(known.st_mode)}, no file")
+        # The file may have been replaced by a pipe since the look: opening must not wait for a writer.
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=1 << 20)
+    except FileNotFoundError:
+        reason = "dangling-link" if Path(path).is_symlink() else "vanished"
+        return LeftOut(path=path, reason=reason, detail="there is no such file")
+    except (OSError, ValueError) as error:
+        return LeftOut(path=path, reason="unreadable", detail=_said(error))
+    try:
+        return _opened(path, file, since)
+    except OSError as error:
+        file.close()
+        return LeftOut(path=path, reason="unreadable", detail=_said(error))
+
+
+def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile:
+    known = os.fstat(file.fileno())
+    first = file.read(min(HEAD, known.st_size))
+    same = (
+        since is not None
+        and known.st_size >= max(since.position, since.size)
+        and digest_bytes(first[: min(HEAD, since.size)]) == since.head
+    )
+    return RowFile(
+        path=path,
+        size=known.st_size,
+        mtime=datetime.fromtimestamp(known.st_mtime, UTC),
+        head=digest_bytes(first),
+        start=since.position if since is not None and same else 0,
+        restarted=since is not None and not same,
+        file=file,
+    )
+
+
+def list_files(source: str, root: str, endings: tuple[str, ...] = ("",)) -> Iterator[TranscriptRef]:
+    """Regular files below a folder (or the one file that `root` is) whose names end so, in any order.
+
+    What has such a name and is no regular file is given too, with what is known of it, so that reading
+    can name it; so is a folder that cannot be listed. Links to folders are followed once.
+    """
+    seen: set[tuple[int, int]] = set()
+    todo = [root]
+    while todo:
+        path = todo.pop()
+        try:
+            with os.scandir(path) as entries:
+                here = os.stat(path)  # noqa: PTH116
+                if (here.st_dev, here.st_ino) in seen:
+                    continue
+                seen.add((here.st_dev, here.st_ino))
+                for entry in entries:
+                    if _is_folder(entry):
+                        todo.append(entry.path)
+                    elif entry.name.endswith(endings):
+                        yield _ref(source, entry.path)
+        except FileNotFoundError:
+            if path == root and Path(root).is_symlink():
+                yield _ref(source, path)
+        except OSError:
+            yield _ref(source, path)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    with suppress(OSError):
+        return entry.is_dir()
+    return False
+
+
+def named(source: str, path: str) -> Iterator[TranscriptRef]:
+    """The files that a person named: all in a folder, or the file itself, whatever it is."""
+    if Path(path).is_dir():
+        yield from list_files(source, path)
+    else:
+        yield _ref(source, path)
+
+
+def _ref(source: str, path: str) -> TranscriptRef:
+    """The file as a cheap look shows it. Of one that cannot be looked at nothing is known but its path."""
+    for look in (os.stat, os.lstat):
+        with suppress(OSError, ValueError):
+            known = look(path)
+            size = known.st_size if stat.S_ISREG(known.st_mode) else 0
+            mtime = datetime.fromtimestamp(known.st_mtime, UTC)
+            return TranscriptRef(source=source, path=path, size=size, mtime=mtime)
+    return TranscriptRef(source=source, path=path, size=0, mtime=NEVER)
+
+
+def _is_plain(line: bytes) -> bool:
+    """Whether a line that is not parsed can hide nothing: one object, no byte that may be wrong."""
+    return line.endswith(b"}\n") and b"}{" not in line and line.isascii()
+
+
+def _recovered(line: bytes, start: int) -> tuple[list[Row], str]:
+    """The objects of a line that is not one of them, and what is wrong with the rest ("" for nothing).
+
+    Writers at once run whole rows together; each of them counts.
+    """
+    if not line.strip(_BLANK):
+        return [], ""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return [], f"not UTF-8 at byte {start + error.start}"
+    found: list[Row] = []
+    at = 0
+    began = start
+    while True:
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr] - matches everywhere
+        if at >= len(text):
+            return found, ""
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+            value = _encodable(value)
+        except (ValueError, RecursionError) as error:
+            told = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deep or too large"
+            return found, f"no JSON: {told}"
+        if not isinstance(value, dict):
+            return found, f"a row must be an object, not {_kind(value)}"
+        ended = began + len(text[at:end].encode("utf-8"))
+        found.append(Row(began, ended, value))
+        began, at = ended, end
+
+
+def _encodable(value: Any) -> Any:
+    """Halves of surrogate pairs, which a cut in the middle of a sign leaves behind, become U+FFFD."""
+    match value:
+        case str():
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case dict():
+            return {_encodable(key): _encodable(item) for key, item in value.items()}
+        case list():
+            return [_encodable(item) for item in value]
+    return value
+
+
+def _kind(value: object) -> str:
+    names = {list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _what(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder that cannot be listed"
+    return "a pipe" if stat.S_ISFIFO(mode) else "a device or socket"
+
+
+def _said(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
