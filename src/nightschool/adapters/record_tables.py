@@ -21,9 +21,9 @@ from sqlalchemy.types import TypeEngine
 from nightschool.core.cycles import CycleReport
 from nightschool.core.jobs import Finished, LostTry, Reservation
 from nightschool.core.proposals import Draft, RefusedEdit, Release, Review, SafetyReport, Verdict
-from nightschool.core.sessions import Offset, Session
+from nightschool.core.sessions import Offset, Session, Window
 from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVersion, Task
-from nightschool.core.trials import AlphaEntry, Pair, Partition, Trial
+from nightschool.core.trials import AlphaEntry, Draw, LostPair, Pair, Partition, Trial
 from nightschool.core.values import Record
 
 HEAD = "0001"
@@ -78,9 +78,12 @@ LOST = (
     RealColumn(name="cost_micros", type=BigInteger, read=lambda record: _micros(record.usage.cost)),
 )
 
+OF_DRAW = (_text("wealth"), _number("draw"))
+
 KINDS = (
     Kind(record=Session, table="sessions"),
     Kind(record=Offset, table="offsets"),
+    Kind(record=Window, table="windows"),
     Kind(record=Correction, table="corrections"),
     Kind(record=Candidate, table="candidates"),
     Kind(record=Task, table="tasks"),
@@ -90,7 +93,9 @@ KINDS = (
     Kind(record=Finished, table="finished_jobs", columns=FINISHED),
     Kind(record=LostTry, table="lost_tries", columns=LOST),
     Kind(record=Trial, table="trials"),
-    Kind(record=Pair, table="pairs", columns=(_text("wealth"), _number("draw")), unique=("wealth", "draw")),
+    Kind(record=Draw, table="draws", columns=OF_DRAW, unique=("wealth", "draw")),
+    Kind(record=Pair, table="pairs", columns=OF_DRAW, unique=("wealth", "draw")),
+    Kind(record=LostPair, table="lost_pairs", columns=OF_DRAW, unique=("wealth", "draw")),
     Kind(record=Partition, table="partitions"),
     Kind(
         record=AlphaEntry,
