@@ -85,11 +85,6 @@ class Conversation:
     def late(self) -> tuple[LateResult, ...]:
         return tuple(self._late.values())
 
-    @property
-    def refused(self) -> bool:
-        """Whether a person turned down a call of the agent's present turn."""
-        return self._open is not None and any(c.status == "refused" for c in self._open.calls.values())
-
     def human(self, text: str, place: Place) -> None:
         self._open = None
         self._turns.append(

@@ -262,7 +262,8 @@ def _recovered(line: bytes, start: int) -> tuple[list[Row], str]:
     at = 0
     began = start
     while True:
-        at = _SPACE.match(text, at).end()  # type: ignore[union-attr] - matches everywhere
+        space = _SPACE.match(text, at)
+        at = space.end() if space is not None else at
         if at >= len(text):
             return found, ""
         try:

@@ -41,8 +41,8 @@ class TranscriptSource(Protocol):
     def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
         """The files that may be transcripts, by a cheap look: path, size, mtime. Ordered by path.
 
-        Links that dangle, folders that cannot be read and files that are no regular files
-        are passed over here and named by `read`, which is given them only if they were explicit.
+        A link that dangles, a pipe under a transcript's name or a folder that cannot be listed is
+        given too: `read` names it. What is missing altogether is given only if it was explicit.
         """
         ...
 

@@ -301,6 +301,20 @@ class Offset(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Window(Record):
+    """How far back a source's files were looked at. What lies in it and has no cursor was postponed."""
+
+    GROWS = True
+
+    source: str
+    begins: datetime
+
+    @property
+    def id(self) -> str:
+        return self.source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut(Value):
     """A file or record that was not taken, and why."""
 

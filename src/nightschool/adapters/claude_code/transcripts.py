@@ -123,6 +123,8 @@ class _Carry:
     sidechain: bool | None = None
     prompted: bool = False
     ours: bool = False
+    refused: bool = False
+    """A person turned down a call of the agent's present turn."""
     queued: str = ""
     """Digest of a queued prompt, while nothing was said since."""
 
@@ -231,7 +233,7 @@ class _Reading:
         if results:
             return
         prompt = prompt_of(value, parts)
-        if prompt.interrupted and (prompt.plainly or not self._talk.refused):
+        if prompt.interrupted and (prompt.plainly or not self._carry.refused):
             self._talk.interrupted(self._named(value, place, INTERRUPTED))
         if prompt.text is None:
             return
@@ -251,6 +253,7 @@ class _Reading:
             status = CallStatus.REFUSED if REFUSED in text else CallStatus.ERROR
             found = _EXIT_CODE.match(text)
             code = int(found.group(1)) if found else None
+        self._carry.refused = self._carry.refused or status is CallStatus.REFUSED
         result = self._talk.text(text, RESULT_LIMIT)
         self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
 
@@ -279,6 +282,7 @@ class _Reading:
             self._carry.queued = ""
             return
         self._carry.queued = digest if queued else ""
+        self._carry.refused = False
         self._talk.human(text, place._replace(row=identity(uuid, place.at, text, Speaker.HUMAN)))
 
     def _session_id(self, since: Offset | None) -> str:
@@ -288,10 +292,12 @@ class _Reading:
             return since.session
         stem = Path(self._file.path).stem
         told = self._ids.get("assistant") or self._ids.get("user") or self._ids.get("attachment")
+        if _SESSION_NAME.match(stem):
+            return stem
         if self._carry.sidechain:
             agent = stem if stem.startswith("agent-") else f"agent-{self._ids.get('agent', stem)}"
             return f"{told or ''}/{self._talk.short(agent)}"
-        return stem if _SESSION_NAME.match(stem) else (told or self._talk.short(stem))
+        return told or self._talk.short(stem)
 
     def result(self, since: Offset | None) -> ReadResult:
         file, talk = self._file, self._talk

@@ -121,21 +121,28 @@ def judged(output: object) -> tuple[CallStatus, int | None]:
     A script that printed only its output hides its codes: it counts as done.
     """
     texts = list(_texts(output))
-    head = texts[0][:_HEAD] if texts else ""
-    before = head.split("\nOutput:", 1)[0]
-    found = _EXITED.search(before)
+    if not texts:
+        return CallStatus.UNKNOWN, None
+    head = texts[0][:_HEAD]
+    found = _EXITED.search(head.split("\nOutput:", 1)[0])
     if found is not None:
         return _by_code(int(found.group(1)))
-    if "\nOutput:" not in head and _REJECTED.search(head):
-        return CallStatus.REFUSED, None
-    if head.startswith("aborted by user"):
-        return CallStatus.UNKNOWN, None
-    if _TOOL_FAILED.match(head):
-        return CallStatus.ERROR, None
+    failed = _failed(head)
+    if failed is not None:
+        return failed, None
     codes = [int(code) for text in texts for code in _printed_codes(text)]
     if codes:
         return _by_code(next((code for code in codes if code), 0))
     return CallStatus.OK, None
+
+
+def _failed(head: str) -> CallStatus | None:
+    """What became of a call for which the tool itself speaks, in place of a result."""
+    if "\nOutput:" not in head and _REJECTED.search(head):
+        return CallStatus.REFUSED
+    if head.startswith("aborted by user"):
+        return CallStatus.UNKNOWN
+    return CallStatus.ERROR if _TOOL_FAILED.match(head) else None
 
 
 def _by_code(code: int) -> tuple[CallStatus, int]:

@@ -1,0 +1,249 @@
+"""Harvest: transcripts become sessions. What was not read stays unread and is counted, never lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from nightschool.core.errors import UserError
+from nightschool.core.ports import Clock, Store, TranscriptSource
+from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, Session, TranscriptRef, Window
+from nightschool.core.values import Value
+
+LOCK = "harvest"
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+Enough = Callable[[Sequence[Session]], bool]
+"""Whether what was read is enough to learn from."""
+Progress = Callable[[int, int], None]
+"""Told how many files are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HarvestRequest(Value):
+    """What to read."""
+
+    roots: Roots
+    """Where to look. What stands in `explicit` is read whatever its age."""
+    sources: tuple[str, ...] = ()
+    """Names of sources; none: all there are."""
+    recognise: bool = True
+    """Whether an explicit file goes to the source that knows it by content; else it is taken for one of
+    each of `sources`, because the person said so."""
+    since: datetime | None = None
+    """Only files that changed since."""
+    everything: bool = False
+    """No window at all."""
+    max_sessions: int | None = None
+    dry_run: bool = False
+    """Nothing is stored and no cursor moves."""
+    lookback: timedelta = timedelta(hours=72)
+    lookback_limit: timedelta = timedelta(days=90)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HarvestReport(Value):
+    """What a harvest gave."""
+
+    sessions: tuple[Session, ...]
+    """Each session that has something new, whole; of files that a person named also those without."""
+    left_out: tuple[LeftOut, ...]
+    files: int
+    """Read, or tried to."""
+    unchanged: int
+    postponed: int
+    """Changed files that are still unread: behind the cap or before the window."""
+    looked_back_to: datetime | None
+    """Where the window begins; None where there was none."""
+    counts: tuple[tuple[str, int], ...] = ()
+    """(reason, how many) of what was left out."""
+
+
+def enough_always(sessions: Sequence[Session]) -> bool:
+    """The first window is never widened."""
+    del sessions
+    return True
+
+
+def harvest(
+    request: HarvestRequest,
+    *,
+    sources: Mapping[str, TranscriptSource],
+    store: Store,
+    clock: Clock,
+    enough: Enough = enough_always,
+    progress: Progress | None = None,
+) -> HarvestReport:
+    """Read what is new, newest files first.
+
+    A source that was never harvested is looked back at for `lookback`, and for twice as long again and
+    again until there is `enough` or `lookback_limit` is reached; later harvests read all in the widest
+    window ever used that is still unread. Each session is stored together with the cursor of its file,
+    so a cursor never moves past what was not stored. Raises `Busy` while another harvest writes.
+    """
+    now = clock.now()
+    names = request.sources or tuple(sources)
+    unknown = [name for name in names if name not in sources]
+    if unknown:
+        raise UserError(f"no source is called {unknown[0]!r}; there are: {', '.join(sorted(sources))}")
+    # Reading, too, is under the lock: two harvests at once would read the same files twice for nothing.
+    with nullcontext() if request.dry_run else store.hold(LOCK):
+        run = _Run(request, {name: sources[name] for name in names}, store, progress)
+        run.look()
+        begins = run.read_windows(now, enough)
+        return run.report(begins)
+
+
+@dataclass(slots=True)
+class _Run:
+    request: HarvestRequest
+    sources: Mapping[str, TranscriptSource]
+    store: Store
+    progress: Progress | None
+    offsets: dict[str, Offset] = field(default_factory=dict)
+    waiting: list[tuple[TranscriptSource, TranscriptRef]] = field(default_factory=list)
+    sessions: dict[str, Session] = field(default_factory=dict)
+    fresh: set[str] = field(default_factory=set)
+    left_out: list[LeftOut] = field(default_factory=list)
+    unchanged: int = 0
+    files: int = 0
+
+    def look(self) -> None:
+        """What there is and has changed since it was last read, newest first."""
+        for source in self.sources.values():
+            self.offsets |= {offset.id: offset for offset in self.store.find(Offset, owner=source.name)}
+        for source, ref in self._found():
+            known = self.offsets.get(f"{ref.source}:{ref.path}")
+            if known is None or (known.size, known.mtime) != (ref.size, ref.mtime):
+                self.waiting.append((source, ref))
+                continue
+            self.unchanged += 1
+            if self.request.roots.explicit and known.session:
+                self._remember(f"{ref.source}:{known.session}")
+        self.waiting.sort(key=lambda pair: pair[1].path)
+        self.waiting.sort(key=lambda pair: pair[1].mtime, reverse=True)
+
+    def _found(self) -> Iterable[tuple[TranscriptSource, TranscriptRef]]:
+        if not self.request.roots.explicit or not self.request.recognise:
+            for source in self.sources.values():
+                yield from ((source, ref) for ref in source.discover(self.request.roots))
+            return
+        places: dict[str, dict[str, TranscriptRef]] = {}
+        for name, source in self.sources.items():
+            for ref in source.discover(self.request.roots):
+                places.setdefault(ref.path, {})[name] = ref
+        for path in sorted(places):
+            refs = places[path]
+            knows = (name for name, ref in refs.items() if self.sources[name].recognises(ref))
+            name = next(knows, next(iter(refs)))
+            yield self.sources[name], refs[name]
+
+    def read_windows(self, now: datetime, enough: Enough) -> datetime | None:
+        """Read window after window. Gives the beginning of the widest one."""
+        request = self.request
+        if request.roots.explicit or request.everything:
+            self._read_since(dict.fromkeys(self.sources, _BEGINNING))
+            if request.everything and not request.roots.explicit:
+                self._note(dict.fromkeys(self.sources, _BEGINNING))
+            return None
+        if request.since is not None:
+            begins = dict.fromkeys(self.sources, request.since)
+            self._read_since(begins)
+            self._note(begins)
+            return request.since
+        widest = {window.source: window.begins for window in self.store.find(Window)}
+        first = [name for name in self.sources if name not in widest]
+        begins = {name: min(now - request.lookback, widest.get(name, now)) for name in self.sources}
+        self._read_since(begins)
+        span = request.lookback
+        while first and span < request.lookback_limit and not self._full():
+            if not self._waits(first) or enough(tuple(self.sessions.values())):
+                break
+            span = min(span * 2, request.lookback_limit)
+            begins |= dict.fromkeys(first, now - span)
+            self._read_since(begins)
+        self._note(begins)
+        return min(begins.values(), default=None)
+
+    def _full(self) -> bool:
+        limit = self.request.max_sessions
+        return limit is not None and len(self.fresh) >= limit
+
+    def _waits(self, names: Sequence[str]) -> bool:
+        return any(source.name in names for source, _ in self.waiting)
+
+    def _note(self, begins: Mapping[str, datetime]) -> None:
+        """Remember how far back a harvest looked, so that what a cap postponed is read later."""
+        if self.request.dry_run:
+            return
+        for name, begin in begins.items():
+            known = self.store.get(Window, name)
+            if known is None or begin < known.begins:
+                self.store.commit(Window(source=name, begins=begin))
+
+    def _read_since(self, begins: Mapping[str, datetime]) -> None:
+        inside = [pair for pair in self.waiting if pair[1].mtime >= begins[pair[0].name]]
+        outside = [pair for pair in self.waiting if pair[1].mtime < begins[pair[0].name]]
+        total = self.files + len(inside)
+        for index, (source, ref) in enumerate(inside):
+            if self._full():
+                self.waiting = inside[index:] + outside
+                return
+            self._read(source, ref)
+            if self.progress is not None:
+                self.progress(self.files, total)
+        self.waiting = outside
+
+    def _read(self, source: TranscriptSource, ref: TranscriptRef) -> None:
+        result = source.read(ref, self.offsets.get(f"{ref.source}:{ref.path}"))
+        self.files += 1
+        named = bool(self.request.roots.explicit)
+        # A file that vanished since the look is no one's fault; one that a person named is missed.
+        self.left_out += [out for out in result.left_out if named or out.reason != "vanished"]
+        session = result.session
+        reason = None if session is None else _unwanted(session)
+        if session is None or reason is not None:
+            if reason is not None:
+                self.left_out.append(LeftOut(path=ref.path, reason=reason))
+            if result.offset is not None and not self.request.dry_run:
+                self.store.commit(result.offset)
+            return
+        whole = self._joined(session, result)
+        self.sessions[whole.id] = whole
+        self.fresh.add(whole.id)
+        if result.offset is not None and not self.request.dry_run:
+            self.store.commit(whole, result.offset)
+
+    def _joined(self, part: Session, result: ReadResult) -> Session:
+        """With what is known of the session, from this file or from a copy of it elsewhere."""
+        known = self.sessions.get(part.id) or self.store.get(Session, part.id)
+        if known is None or (result.restarted and known.path == part.path):
+            return part
+        return known.extended(part)
+
+    def _remember(self, session_id: str) -> None:
+        known = self.store.get(Session, session_id)
+        if known is not None:
+            self.sessions.setdefault(known.id, known)
+
+    def report(self, begins: datetime | None) -> HarvestReport:
+        ordered = sorted(self.sessions.values(), key=lambda s: (s.started_at or _BEGINNING, s.id))
+        return HarvestReport(
+            sessions=tuple(ordered),
+            left_out=tuple(self.left_out),
+            files=self.files,
+            unchanged=self.unchanged,
+            postponed=len(self.waiting),
+            looked_back_to=begins,
+            counts=tuple(sorted(Counter(out.reason for out in self.left_out).items())),
+        )
+
+
+def _unwanted(session: Session) -> str | None:
+    """Why a session is left out as a whole."""
+    if session.sidechain:
+        return "sub-agent"
+    return "own-replay" if session.ours else None

@@ -1,0 +1,141 @@
+"""Rows of transcripts for tests, written by hand in the form of each agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from nightschool.core.ports import TranscriptSource
+from nightschool.core.sessions import Offset, ReadResult, Session, TranscriptRef
+
+START = datetime(2026, 3, 1, 9, tzinfo=UTC)
+CLAUDE_ID = "11111111-2222-4333-8444-555555555555"
+CODEX_ID = "01a22adf-86b0-7b61-9f41-a96739857e9f"
+CASES = Path(__file__).resolve().parents[2] / "shared" / "cases" / "transcripts"
+
+
+def stamp(seconds: float) -> str:
+    return (START + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+
+def dumped(row: Mapping[str, Any]) -> bytes:
+    return json.dumps(row, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any] | bytes]) -> Path:
+    lines = (row if isinstance(row, bytes) else dumped(row) for row in rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    return path
+
+
+def ref_of(source: TranscriptSource, path: Path) -> TranscriptRef:
+    known = path.lstat()
+    mtime = datetime.fromtimestamp(known.st_mtime, UTC)
+    return TranscriptRef(source=source.name, path=str(path), size=known.st_size, mtime=mtime)
+
+
+def read_file(source: TranscriptSource, path: Path, since: Offset | None = None) -> ReadResult:
+    return source.read(ref_of(source, path), since)
+
+
+def session_of(source: TranscriptSource, path: Path) -> Session:
+    session = read_file(source, path).session
+    assert session is not None
+    return session
+
+
+def claude(kind: str, number: int, content: object, **more: object) -> dict[str, Any]:
+    """A row of Claude Code; `number` makes its uuid and its time."""
+    return {
+        "parentUuid": None,
+        "isSidechain": False,
+        "type": kind,
+        "message": {"role": kind, "content": content},
+        "uuid": f"row-{number}",
+        "timestamp": stamp(number),
+        "cwd": "/home/me/app",
+        "sessionId": CLAUDE_ID,
+        "version": "2.1.197",
+        "gitBranch": "main",
+        **more,
+    }
+
+
+def claude_call(number: int, name: str, **given: object) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": given}
+    return claude("assistant", number, [block])
+
+
+def claude_result(number: int, call: int, text: str, *, error: bool = False) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": f"toolu_{call}", "content": text, "is_error": error}
+    return claude("user", number, [block])
+
+
+def codex(kind: str, number: float, **payload: object) -> dict[str, Any]:
+    return {"timestamp": stamp(number), "type": kind, "payload": payload}
+
+
+def codex_meta(number: float = 0, **more: object) -> dict[str, Any]:
+    told = {
+        "id": CODEX_ID,
+        "cwd": "/home/me/app",
+        "originator": "codex-tui",
+        "cli_version": "0.171.0",
+        "source": "vscode",
+        "git": {"commit_hash": "5df6df6ead18f2ea62d18981fa5b475dd8739624", "branch": "main"},
+    }
+    return codex("session_meta", number, **{**told, **more})
+
+
+def codex_prompt(number: float, text: str) -> dict[str, Any]:
+    return codex("event_msg", number, type="user_message", message=text, images=[])
+
+
+def codex_item(number: float, text: str, kind: str = "UserMessage") -> dict[str, Any]:
+    item = {"type": kind, "id": f"item-{number}", "content": [{"type": "text", "text": text}]}
+    return codex("event_msg", number, type="item_completed", thread_id=CODEX_ID, turn_id="t", item=item)
+
+
+def codex_user_row(number: float, text: str) -> dict[str, Any]:
+    content = [{"type": "input_text", "text": text}]
+    return codex("response_item", number, type="message", role="user", content=content)
+
+
+def codex_said(number: float, text: str) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text}]
+    return codex(
+        "response_item", number, type="message", id=f"msg_{number}", role="assistant", content=content
+    )
+
+
+def codex_call(number: float, command: str) -> dict[str, Any]:
+    arguments = json.dumps({"cmd": command})
+    call = {"name": "exec_command", "arguments": arguments, "call_id": f"call_{number}"}
+    return codex("response_item", number, type="function_call", **call)
+
+
+def codex_output(number: float, call: float, output: object) -> dict[str, Any]:
+    return codex("response_item", number, type="function_call_output", call_id=f"call_{call}", output=output)
+
+
+def claude_rows_for(prompts: Sequence[str]) -> list[bytes]:
+    rows = []
+    for index, prompt in enumerate(prompts):
+        rows.append(claude("user", 2 * index, prompt))
+        rows.append(claude("assistant", 2 * index + 1, [{"type": "text", "text": f"On it: {index}"}]))
+    return [dumped(row) for row in rows]
+
+
+def codex_rows_for(prompts: Sequence[str]) -> list[bytes]:
+    rows = [codex_meta()]
+    for index, prompt in enumerate(prompts):
+        rows += [
+            codex_user_row(index, prompt),
+            codex_item(index, prompt),
+            codex_said(index, f"On it: {index}"),
+        ]
+    return [dumped(row) for row in rows]
