@@ -11,9 +11,11 @@ from datetime import UTC, datetime, timedelta
 from nightschool.core.errors import UserError
 from nightschool.core.ports import Clock, Store, TranscriptSource
 from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, Session, TranscriptRef, Window
-from nightschool.core.values import Value
+from nightschool.core.values import Record, Value
 
 LOCK = "harvest"
+AT_ONCE = 64
+"""Records in a transaction: a file's session and cursor always go together."""
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Enough = Callable[[Sequence[Session]], bool]
@@ -108,6 +110,7 @@ class _Run:
     sessions: dict[str, Session] = field(default_factory=dict)
     fresh: set[str] = field(default_factory=set)
     left_out: list[LeftOut] = field(default_factory=list)
+    unstored: dict[str, Record] = field(default_factory=dict)
     unchanged: int = 0
     files: int = 0
 
@@ -190,12 +193,13 @@ class _Run:
         total = self.files + len(inside)
         for index, (source, ref) in enumerate(inside):
             if self._full():
-                self.waiting = inside[index:] + outside
-                return
+                outside = inside[index:] + outside
+                break
             self._read(source, ref)
             if self.progress is not None:
                 self.progress(self.files, total)
         self.waiting = outside
+        self.flush()
 
     def _read(self, source: TranscriptSource, ref: TranscriptRef) -> None:
         result = source.read(ref, self.offsets.get(f"{ref.source}:{ref.path}"))
@@ -208,14 +212,28 @@ class _Run:
         if session is None or reason is not None:
             if reason is not None:
                 self.left_out.append(LeftOut(path=ref.path, reason=reason))
-            if result.offset is not None and not self.request.dry_run:
-                self.store.commit(result.offset)
+            self._keep(None, result.offset)
             return
         whole = self._joined(session, result)
         self.sessions[whole.id] = whole
         self.fresh.add(whole.id)
-        if result.offset is not None and not self.request.dry_run:
-            self.store.commit(whole, result.offset)
+        self._keep(whole, result.offset)
+
+    def _keep(self, session: Session | None, offset: Offset | None) -> None:
+        """Session and cursor of one file, to be stored in one transaction."""
+        if offset is None or self.request.dry_run:
+            return
+        if session is not None:
+            self.unstored[f"session {session.id}"] = session
+        self.unstored[f"offset {offset.id}"] = offset
+        if len(self.unstored) >= AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store what was read."""
+        if self.unstored:
+            self.store.commit(*self.unstored.values())
+            self.unstored.clear()
 
     def _joined(self, part: Session, result: ReadResult) -> Session:
         """With what is known of the session, from this file or from a copy of it elsewhere."""

@@ -40,7 +40,7 @@ _NOT_TYPED = (
 """What begins so was put in by the client, or is a command that it carries out itself."""
 _HIDDEN = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 
-_PLAIN = r'"(?:[^"\\]|\\.)*"'
+_PLAIN = r'"[^"\\]*"'
 _DULL = re.compile(
     (
         r'\{"type":"(?:file-history-(?:snapshot|delta)|last-prompt|mode|permission-mode|ai-title|'

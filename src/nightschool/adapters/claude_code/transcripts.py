@@ -158,7 +158,8 @@ class _Reading:
     def take(self, row: Row) -> None:
         value = row.value
         kind = value.get("type")
-        self._known = self._known or _is_ours(value)
+        if not self._known:
+            self._known = _is_ours(value)
         if kind not in _SPEAKING and kind != "attachment":
             return
         at = moment(value.get("timestamp"))
@@ -195,9 +196,10 @@ class _Reading:
                 self._facts[key] = found
         if isinstance(version := value.get("version"), str):
             self._facts["version"] = version
-        if (session := plain_id(value.get("sessionId"))) is not None:
-            self._ids.setdefault(str(value["type"]), session)
-        if (agent := plain_id(value.get("agentId"))) is not None:
+        kind = value["type"]
+        if kind not in self._ids and (session := plain_id(value.get("sessionId"))) is not None:
+            self._ids[kind] = session
+        if "agentId" in value and (agent := plain_id(value["agentId"])) is not None:
             self._ids.setdefault("agent", agent)
 
     def _agent(self, value: Mapping[str, Any], message: Mapping[str, Any], place: Place) -> None:

@@ -1,0 +1,112 @@
+"""How fast transcripts are read, as ratios.
+
+    python bench/bench_harvest.py [MEGABYTES]
+
+`parse` is against a bare orjson decode of every line of the same file (1.0: as fast); `idle` is a harvest of
+10,000 files in which nothing is new.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import orjson
+
+from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
+from nightschool.adapters.codex.transcripts import CodexTranscripts
+from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.adapters.system_clock import SystemClock
+from nightschool.core.ports import TranscriptSource
+from nightschool.core.sessions import Roots, TranscriptRef
+from nightschool.rules.redaction import Redactor
+from nightschool.stages.harvest import HarvestRequest, harvest
+from nightschool.testing import demo
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+FILES = 10_000
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def bare(path: Path) -> None:
+    with path.open("rb") as lines:
+        for line in lines:
+            orjson.loads(line)
+
+
+def grown(agent: str, path: Path, size: int) -> None:
+    """A long session of this agent, made of the demo's rows with ids and times of their own."""
+    rows = [row for file in sorted((demo.HERE / "transcripts" / agent).iterdir()) for row in file.open("rb")]
+    written = number = 0
+    with path.open("wb") as out:
+        while written < size:
+            for row in rows:
+                if b'"session_meta"' in row and number:
+                    continue
+                number += 1
+                mark = f"{number:08d}".encode()
+                own = row.replace(b'"uuid":"', b'"uuid":"' + mark).replace(b"toolu_", b"toolu_" + mark)
+                written += out.write(own.replace(b'"call_id":"call_', b'"call_id":"call_' + mark))
+
+
+def parsing(source: TranscriptSource, path: Path) -> None:
+    ref = TranscriptRef(source=source.name, path=str(path), size=path.stat().st_size, mtime=START)
+    decode = min(seconds(lambda: bare(path)) for _ in range(2))
+    plain = min(seconds(lambda: source.read(ref, None)) for _ in range(2))
+    size = path.stat().st_size / 1e6
+    print(f"parse  {source.name:12} {size / plain:6.0f} MB/s  {decode / plain:5.2f} of a bare decode")
+
+
+def redacting(source: TranscriptSource, path: Path) -> None:
+    ref = TranscriptRef(source=source.name, path=str(path), size=path.stat().st_size, mtime=START)
+    took = seconds(lambda: source.read(ref, None))
+    print(f"whole  {source.name:12} {path.stat().st_size / 1e6 / took:6.0f} MB/s, with redaction")
+
+
+def idle(folder: Path) -> None:
+    row = {"type": "user", "sessionId": "x", "message": {"content": "hello"}, "timestamp": START.isoformat()}
+    for number in range(FILES):
+        place = folder / ".claude" / "projects" / f"-p{number % 100}"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{number:08x}-0000-4000-8000-000000000000.jsonl").write_text(json.dumps(row) + "\n")
+    sources: dict[str, TranscriptSource] = {"claude-code": ClaudeCodeTranscripts(redact=str)}
+    request = HarvestRequest(roots=Roots(home=str(folder)), lookback=timedelta(days=9))
+
+    def run() -> None:
+        store = SqliteStore.open(folder / "home")
+        harvest(request, sources=sources, store=store, clock=SystemClock())
+
+    first = seconds(run)
+    print(f"first  {FILES} small files in {first:.2f} s; idle {seconds(run) * 1000:.0f} ms")
+
+
+def main() -> int:
+    size = int(sys.argv[1] if len(sys.argv) > 1 else 100) * 1_000_000
+    redact = Redactor(b"a key of the bench's own")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for agent, kind in (("claude-code", ClaudeCodeTranscripts), ("codex", CodexTranscripts)):
+            path = folder / f"{agent}.jsonl"
+            grown(agent, path, size)
+            parsing(kind(redact=str), path)
+            redacting(kind(redact=redact), path)
+            path.unlink()
+        print(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
+        idle(folder)
+    return os.EX_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
