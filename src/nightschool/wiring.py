@@ -1,0 +1,251 @@
+"""The one place that names concrete parts: settings and an environment in, what the commands need out."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from nightschool.adapters.agent_jobs import Tools
+from nightschool.adapters.git_projects import GitProjects
+from nightschool.adapters.inline_engine import InlineEngine
+from nightschool.adapters.live_files import FileSystemLiveFiles
+from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.adapters.system_clock import SystemClock
+from nightschool.core.errors import RunnerUnusable, UserError
+from nightschool.core.harness import Target
+from nightschool.core.jobs import JobOptions
+from nightschool.core.ports import Clock, LiveFiles, Runner, Sandbox, Store, Surface, TranscriptSource
+from nightschool.core.sessions import Roots
+from nightschool.rules.gate import Policy
+from nightschool.rules.redaction import Redactor
+from nightschool.settings import Settings
+from nightschool.stages.cycle import Cycle
+from nightschool.stages.door import Door
+from nightschool.stages.harvest import HarvestRequest
+from nightschool.stages.replay import Replay
+
+AGENTS: Mapping[str, str] = {"claude-code": "claude", "codex": "codex"}
+"""Runners that `auto` looks for, in this order, by the program that must be on PATH."""
+SCRIPTED = "scripted"
+"""The demo's apprentice. It calls no model and knows the demo's tasks alone."""
+SCRIPTED_SURFACE = "claude-code"
+KEY_BYTES = 32
+SINGULAR = {"sources": "source", "surfaces": "surface", "runners": "runner", "sandboxes": "sandbox"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Parts:
+    """What a command works with. Made by `opened`."""
+
+    settings: Settings
+    environment: Mapping[str, str]
+    person_home: Path
+    store: Store
+    redact: Redactor
+    demo: bool = False
+    """Only the demo, whose content is ours, may run without isolation."""
+    clock: Clock = field(default_factory=SystemClock)
+    live: LiveFiles = field(default_factory=FileSystemLiveFiles)
+    projects: GitProjects = field(default_factory=GitProjects)
+
+    def sources(self) -> dict[str, TranscriptSource]:
+        """The transcript sources that the settings name."""
+        return {name: _load("sources", name)(redact=self.redact) for name in self.settings.sources}
+
+    def roots(self, explicit: tuple[str, ...] = ()) -> Roots:
+        return Roots(
+            home=str(self.person_home), environment=tuple(sorted(self.environment.items())), explicit=explicit
+        )
+
+    def harvest_request(
+        self,
+        *,
+        explicit: tuple[str, ...] = (),
+        since: datetime | None = None,
+        everything: bool = False,
+        recognise: bool = True,
+        dry_run: bool = False,
+    ) -> HarvestRequest:
+        chosen = self.settings.harvest
+        return HarvestRequest(
+            roots=self.roots(explicit),
+            sources=self.settings.sources,
+            recognise=recognise,
+            since=since,
+            everything=everything,
+            max_sessions=None if everything or explicit else chosen.max_sessions,
+            dry_run=dry_run,
+            lookback=timedelta(hours=chosen.lookback_hours),
+            lookback_limit=timedelta(days=chosen.lookback_limit_days),
+        )
+
+    def surface(self, agent: str) -> Surface:
+        surface: Surface = _load("surfaces", SCRIPTED_SURFACE if agent == SCRIPTED else agent)()
+        return surface
+
+    def place(self, target: Target) -> Path:
+        """Where a target lies on disk."""
+        return self.surface(target.agent).live_path(target, self.person_home)
+
+    def sandbox(self) -> Sandbox:
+        name = self.settings.sandbox
+        if name == "unsafe-process" and not self.demo:
+            raise UserError("sandbox = unsafe-process is for the demo alone: agents are never run without one")
+        sandbox: Sandbox = _load("sandboxes", name)(work=self.settings.home / "work")
+        return sandbox
+
+    def runner_name(self) -> tuple[str, str]:
+        """The runner, and why it was chosen."""
+        name = self.settings.runner
+        if name != "auto":
+            return name, f"the settings say so ({self.settings.origin('runner').place})"
+        for found, program in AGENTS.items():
+            path = shutil.which(program, path=self.environment.get("PATH"))
+            if path is not None:
+                return found, f"it is the first agent found on PATH ({path})"
+        raise RunnerUnusable(
+            f"none of the agents {', '.join(AGENTS.values())} is on PATH: install one, "
+            "or name a runner with --runner"
+        )
+
+    def runner(self, name: str) -> Runner:
+        if name == SCRIPTED:
+            from nightschool.testing.demo import apprentice  # noqa: PLC0415 - the demo's material
+            from nightschool.testing.scripted_runner import ScriptedRunner  # noqa: PLC0415
+
+            return ScriptedRunner(script=apprentice(), sandbox=self.sandbox(), surface=self.surface(name))
+        tools = Tools(
+            sandbox=self.sandbox(),
+            surface=self.surface(name),
+            redact=self.redact,
+            redact_json=self.redact.nested,
+        )
+        runner: Runner = _load("runners", name)(
+            tools=tools, environment=self.environment, **self._endpoint(name)
+        )
+        return runner
+
+    def _endpoint(self, name: str) -> dict[str, str | None]:
+        chosen = self.settings.endpoints
+        match name:
+            case "claude-code":
+                return {"endpoint": chosen.anthropic_url, "key_variable": chosen.anthropic_key_variable}
+            case "codex":
+                return {"endpoint": chosen.openai_url, "key_variable": chosen.openai_key_variable}
+        return {}
+
+    def options(self) -> JobOptions:
+        return JobOptions(
+            model=self.settings.model,
+            effort=self.settings.effort,
+            timeout=timedelta(seconds=self.settings.limits.job_timeout_seconds),
+        )
+
+    def policy(self) -> Policy:
+        chosen = self.settings.gate
+        return Policy(mode=chosen.mode, alpha=chosen.alpha, margin=chosen.margin)
+
+    def cycle(self, *, project: str | None, progress: Callable[[str, int, int], None]) -> Cycle:
+        """A cycle over one project (its root), or over all with None."""
+        name, _ = self.runner_name()
+        runner = self.runner(name)
+        number = f"n-{self.store.take('cycles'):04d}"
+        options, surface = self.options(), self.surface(name)
+        door = Door(
+            runner=runner,
+            store=self.store,
+            clock=self.clock,
+            redact=self.redact,
+            budget=self.settings.limits.budget,
+            cycle=number,
+            started_at=self.clock.now(),
+        )
+        replay = Replay(
+            door=door,
+            engine=InlineEngine(door.run, width=self.settings.limits.width),
+            store=self.store,
+            cycle=number,
+            options=options,
+            surface_version=surface.version,
+            progress=lambda done, total: progress("practise", done, total),
+        )
+        return Cycle(
+            number=number,
+            store=self.store,
+            clock=self.clock,
+            live=self.live,
+            projects=self.projects,
+            redact=self.redact,
+            surface=surface,
+            door=door,
+            replay=replay,
+            sources=self.sources(),
+            policy=self.policy(),
+            options=options,
+            edit_budget=self.settings.edit_budget,
+            max_tasks=self.settings.mine.max_tasks,
+            project=project,
+            person_home=self.person_home,
+            sandbox=self.settings.sandbox,
+            progress=progress,
+        )
+
+    @property
+    def actor(self) -> str:
+        """Who decides, for reviews and releases."""
+        return self.environment.get("USER") or self.environment.get("LOGNAME") or f"uid {os.getuid()}"
+
+
+@contextmanager
+def opened(
+    settings: Settings, *, environment: Mapping[str, str], person_home: Path, demo: bool = False
+) -> Iterator[Parts]:
+    """The store of the settings' home, open, with all that works on it."""
+    store = SqliteStore.open(settings.home)
+    try:
+        yield Parts(
+            settings=settings,
+            environment=environment,
+            person_home=person_home,
+            store=store,
+            redact=Redactor(redaction_key(settings.home)),
+            demo=demo,
+        )
+    finally:
+        store.close()
+
+
+def redaction_key(home: Path) -> bytes:
+    """The key of the stand-ins, made once: equal secrets have equal stand-ins, which tell nothing of them."""
+    path = home / "redaction.key"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        key = path.read_bytes()
+        if len(key) != KEY_BYTES:
+            raise UserError(f"{path} is no key of ours: move it away, and a new one is made") from None
+        return key
+    with os.fdopen(descriptor, "wb") as file:
+        key = secrets.token_bytes(KEY_BYTES)
+        file.write(key)
+    return key
+
+
+def known(kind: str) -> tuple[str, ...]:
+    """Names of what is installed of a kind: sources, surfaces, runners, sandboxes."""
+    return tuple(sorted(point.name for point in entry_points(group=f"nightschool.{kind}")))
+
+
+def _load(kind: str, name: str) -> Any:
+    found = [point for point in entry_points(group=f"nightschool.{kind}") if point.name == name]
+    if not found:
+        raise UserError(f"there is no {SINGULAR[kind]} {name!r}; there are: {', '.join(known(kind))}")
+    return found[0].load()
