@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib.metadata import entry_points
@@ -98,7 +98,9 @@ class Parts:
     def sandbox(self) -> Sandbox:
         name = self.settings.sandbox
         if name == "unsafe-process" and not self.demo:
-            raise UserError("sandbox = unsafe-process is for the demo alone: agents are never run without one")
+            raise UserError(
+                "sandbox = unsafe-process is for the demo alone: agents are never run without one"
+            )
         sandbox: Sandbox = _load("sandboxes", name)(work=self.settings.home / "work")
         return sandbox
 
@@ -226,16 +228,17 @@ def opened(
 def redaction_key(home: Path) -> bytes:
     """The key of the stand-ins, made once: equal secrets have equal stand-ins, which tell nothing of them."""
     path = home / "redaction.key"
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        key = path.read_bytes()
-        if len(key) != KEY_BYTES:
-            raise UserError(f"{path} is no key of ours: move it away, and a new one is made") from None
-        return key
-    with os.fdopen(descriptor, "wb") as file:
-        key = secrets.token_bytes(KEY_BYTES)
-        file.write(key)
+    if not path.exists():
+        new = home / f".redaction.key.{os.getpid()}"
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+        with suppress(FileExistsError):
+            os.link(new, path)  # whole at once, and only if another process was not first
+        new.unlink()
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise UserError(f"{path} is no key of ours: move it away, and a new one is made")
     return key
 
 

@@ -26,7 +26,7 @@ from nightschool.rules.editing import screen
 from nightschool.rules.memory_block import apply, parse
 
 TRAIN_TASKS = 4
-"""So many train tasks are practised for one candidate: enough to see the failure, cheap enough for every run."""
+"""So many train tasks are practised for one candidate: enough to see it fail, cheap on every run."""
 REPLY_CHARACTERS = 200_000
 """An answer that is longer is no list of a few edits."""
 TRACE_CHARACTERS = 40_000

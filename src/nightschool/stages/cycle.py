@@ -1,0 +1,356 @@
+"""One run of the whole loop. It composes the stages and has no logic of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from nightschool.core.cycles import CycleReport, Learned
+from nightschool.core.errors import AuthenticationFailed, BudgetExhausted, NotFound
+from nightschool.core.harness import Harness, Target
+from nightschool.core.jobs import JobOptions
+from nightschool.core.ports import (
+    Clock,
+    LiveFile,
+    LiveFiles,
+    Projects,
+    Redact,
+    Store,
+    Surface,
+    TranscriptSource,
+)
+from nightschool.core.proposals import Draft, RefusedEdit, Status, Verdict, VerdictKind
+from nightschool.core.sessions import Offset, Session, Window
+from nightschool.core.tasks import Candidate, HoldoutVersion, Split, Task, task_digest
+from nightschool.core.trials import WealthKey
+from nightschool.core.values import Value, digest_bytes
+from nightschool.rules.checking import JUDGE_VERSION
+from nightschool.rules.corrections import corrections
+from nightschool.rules.gate import Policy
+from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
+from nightschool.stages.door import Door
+from nightschool.stages.examine import Exam, examine
+from nightschool.stages.harvest import HarvestReport, HarvestRequest, harvest
+from nightschool.stages.mine import Mined, mine
+from nightschool.stages.publish import Dossier, dossier
+from nightschool.stages.replay import Replay
+from nightschool.stages.staging import stage
+
+R = TypeVar("R", Offset, Window)
+
+ENOUGH_SESSIONS = 5
+"""Two train sessions and three hold-out clusters: the least that the gate can decide on."""
+LACKS = (
+    "replays run without a network, MCP servers and logins of other tools; what needs them fails in both arms"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(Value):
+    """What was read and mined, before a job is started."""
+
+    started_at: datetime
+    harvested: HarvestReport
+    mined: Mined
+    sessions_known: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Cycle:
+    """Made by wiring for one run. Call `prepare`, then `practise`, both within `held`."""
+
+    number: str
+    store: Store
+    clock: Clock
+    live: LiveFiles
+    projects: Projects
+    redact: Redact
+    surface: Surface
+    door: Door
+    replay: Replay
+    sources: Mapping[str, TranscriptSource]
+    policy: Policy
+    options: JobOptions
+    edit_budget: int
+    max_tasks: int
+    project: str | None
+    person_home: Path
+    sandbox: str
+    progress: Callable[[str, int, int], None]
+    notes: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The lock of the cycle, and the cursors as they were should the login turn out to be refused."""
+        with self.store.hold("cycle"):
+            offsets, windows = self.store.find(Offset), self.store.find(Window)
+            try:
+                yield
+            except AuthenticationFailed:
+                _restore(self.store, Offset, offsets)
+                _restore(self.store, Window, windows)
+                raise
+
+    def prepare(self, request: HarvestRequest) -> Prepared:
+        """Harvest and mine. No job is started."""
+        started = self.clock.now()
+        harvested = harvest(
+            request,
+            sources=self.sources,
+            store=self.store,
+            clock=self.clock,
+            enough=enough,
+            progress=lambda done, total: self.progress("read", done, total),
+        )
+        sessions = self.store.find(Session)
+        mined = mine(
+            sessions, store=self.store, projects=self.projects, scope=self.project, max_tasks=self.max_tasks
+        )
+        return Prepared(started_at=started, harvested=harvested, mined=mined, sessions_known=len(sessions))
+
+    def practise(self, prepared: Prepared) -> CycleReport:
+        """Learn from each candidate until the budget ends; the report is stored."""
+        learned: list[Learned] = []
+        for candidate in prepared.mined.candidates:
+            try:
+                learned.append(self._learn(candidate, prepared.mined))
+            except BudgetExhausted as error:
+                learned.append(_learned(candidate, "budget-ended", self.redact(str(error))))
+        report = self.report(prepared, learned)
+        self.store.commit(report)
+        return report
+
+    def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
+        """What the cycle read, tried and came to."""
+        harvested, mined = prepared.harvested, prepared.mined
+        return CycleReport(
+            cycle=self.number,
+            started_at=prepared.started_at,
+            ended_at=self.clock.now(),
+            project=self.project or "",
+            runner=self.door.name,
+            runner_version=self.door.version(),
+            model=self.options.model,
+            sandbox=self.sandbox,
+            mode=self.policy.mode,
+            sessions_read=len(harvested.sessions),
+            sessions_known=prepared.sessions_known,
+            human_turns=sum(len(session.human_turns) for session in harvested.sessions),
+            left_out=harvested.counts,
+            postponed=harvested.postponed + mined.postponed,
+            corrections=len(mined.corrections),
+            candidates=len(mined.candidates),
+            tasks_train=sum(task.split is Split.TRAIN for task in mined.tasks),
+            tasks_holdout=sum(task.split is Split.HOLDOUT for task in mined.tasks),
+            skipped=tuple(sorted(Counter(code for _, code, _ in mined.skipped).items())),
+            learned=tuple(learned),
+            spend=self.door.spend,
+            budget=self.door.budget,
+            trials=self.replay.made,
+            lost_by_arm=tuple(sorted(self.replay.lost.items())),
+            notes=(*self.notes, *_notes(mined, learned)),
+        )
+
+    def _learn(self, candidate: Candidate, mined: Mined) -> Learned:
+        project = Path(candidate.project) if candidate.project else None
+        base = self.surface.load(project, self.person_home)
+        target = self.surface.memory_target(project=candidate.project or None)
+        live = self.live.read(self.surface.live_path(target, self.person_home))
+        cases = [dossier(self.store, d.id) for d in self.store.find(Draft, owner=candidate.id)]
+        settled = _settled(cases, base, live)
+        if settled is not None:
+            return _learned(candidate, *settled)
+        draft = _open_draft(cases, base, live)
+        refused: tuple[RefusedEdit, ...] = ()
+        if draft is None:
+            proposed = self._propose(candidate, mined, base, target, live, cases)
+            refused = proposed.refused
+            if proposed.draft is None:
+                return replace(_learned(candidate, proposed.code, proposed.why), refused=refused)
+            draft = proposed.draft
+        staged = stage(draft, candidate, store=self.store, redact=self.redact, cycle=self.number)
+        if not staged.safety.passed:
+            why = "; ".join(f"{finding.code}: {finding.text}" for finding in staged.safety.findings)
+            return replace(_learned(candidate, "unsafe", why), refused=refused + staged.refused)
+        verdict = self._examine(draft, candidate, mined, base)
+        self.store.commit(verdict)
+        return replace(
+            _learned(candidate, verdict.kind, verdict.why),
+            draft=draft.id,
+            refused=refused,
+            base=verdict.base,
+            proposal=verdict.proposal,
+            pairs=verdict.pairs,
+        )
+
+    def _propose(
+        self,
+        candidate: Candidate,
+        mined: Mined,
+        base: Harness,
+        target: Target,
+        live: LiveFile,
+        cases: Sequence[Dossier],
+    ) -> Proposed:
+        improver = Consolidate(
+            ask=self.replay.ask,
+            practice=self.replay,
+            store=self.store,
+            clock=self.clock,
+            runner=self.door.name,
+            runner_version=self.door.version(),
+            options=self.options,
+            edit_budget=self.edit_budget,
+            cycle=self.number,
+        )
+        material = Material.of(
+            candidate,
+            [t for t in mined.tasks if t.split is Split.TRAIN and candidate.id in t.concerns],
+            base=base,
+            target=target,
+            live=live,
+            rejected=_rejected(candidate, cases, self.store, self.number),
+        )
+        return improver.propose(material)
+
+    def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
+        if mined.holdout is None:
+            return _without_holdout(draft, self.policy, self.number, self.clock.now())
+        tasks = _tasks_of(mined.holdout, self.store)
+        exam = Exam(
+            draft=draft,
+            candidate=candidate,
+            base=base,
+            proposed=proposed_harness(draft, base, self.store),
+            holdout=mined.holdout,
+            key=WealthKey(
+                draft=draft.digest,
+                base=base.digest,
+                runner=self.door.name,
+                runner_version=self.door.version(),
+                model=self.options.model or "the agent's own",
+                judge=JUDGE_VERSION,
+                checks=task_digest(tasks),
+                holdout=mined.holdout.id,
+            ),
+            tasks=tasks,
+            train=tuple(task for task in mined.tasks if task.split is Split.TRAIN),
+        )
+        return examine(
+            exam,
+            store=self.store,
+            practice=self.replay,
+            clock=self.clock,
+            policy=self.policy,
+            cycle=self.number,
+        )
+
+
+def enough(sessions: Sequence[Session]) -> bool:
+    """Whether the first look back shows a correction often enough for the gate to decide on."""
+    return any(
+        len(correction.sessions) >= ENOUGH_SESSIONS and (correction.wanted or correction.unwanted)
+        for correction in corrections(sessions)
+    )
+
+
+def _restore(store: Store, kind: type[R], before: Sequence[R]) -> None:
+    known = {record.id: record for record in before}
+    for record in store.find(kind):
+        if record.id not in known:
+            store.remove(kind, record.id)
+    store.commit(*before)
+
+
+def _learned(candidate: Candidate, code: str, why: str, draft: str | None = None) -> Learned:
+    return Learned(
+        candidate=candidate.id,
+        statement=candidate.statement,
+        sessions=len(candidate.sessions),
+        code=code,
+        why=why,
+        draft=draft,
+    )
+
+
+def _settled(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> tuple[str, str, str] | None:
+    """(code, why, draft) where there is nothing to do for a candidate."""
+    for case in reversed(cases):
+        if case.status is Status.PUBLISHED:
+            return "already-published", f"proposal {case.draft.id} was adopted", case.draft.id
+        if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fresh(case.draft, base, live):
+            return "waits-for-review", f"proposal {case.draft.id} waits for you", case.draft.id
+    return None
+
+
+def _open_draft(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> Draft | None:
+    """The newest draft that the gate has not decided on, if it still fits what is live."""
+    for case in reversed(cases):
+        if case.status in {Status.DRAFT, Status.SUGGESTED} and _fresh(case.draft, base, live):
+            return case.draft
+    return None
+
+
+def _fresh(draft: Draft, base: Harness, live: LiveFile) -> bool:
+    now = None if live.content is None else digest_bytes(live.content)
+    return draft.base == base.digest and draft.live == now
+
+
+def _rejected(
+    candidate: Candidate, cases: Sequence[Dossier], store: Store, cycle: str
+) -> tuple[RefusedEdit, ...]:
+    """Edits that the gate, a person or the safety check turned down."""
+    unsafe = [item for item in store.find(RefusedEdit, owner=candidate.id) if item.code == "unsafe"]
+    turned_down = [
+        RefusedEdit(
+            edit=edit, code="repeats-rejected", text=_reason(case), candidate=candidate.id, cycle=cycle
+        )
+        for case in cases
+        if case.status in {Status.REJECTED, Status.EVALUATION_FAILED}
+        for edit in case.draft.edits
+    ]
+    return (*unsafe, *turned_down)
+
+
+def _reason(case: Dossier) -> str:
+    """Why a draft was turned down, without the judge's words: an editor reads it."""
+    if case.status is Status.REJECTED and case.reviews:
+        return f"a person rejected it: {case.reviews[-1].reason}"
+    return "it did not help on tasks that you do not see"
+
+
+def _tasks_of(holdout: HoldoutVersion, store: Store) -> tuple[Task, ...]:
+    found = [store.get(Task, name) for name in holdout.tasks]
+    if None in found:
+        raise NotFound(f"hold-out {holdout.id} names a task that is not in the store")
+    return tuple(task for task in found if task is not None)
+
+
+def _without_holdout(draft: Draft, policy: Policy, cycle: str, now: datetime) -> Verdict:
+    return Verdict(
+        draft=draft.digest,
+        kind=VerdictKind.UNDERPOWERED,
+        code="few-targets",
+        why="there is no held-out task yet: every session that holds the correction was needed to learn from",
+        mode=policy.mode,
+        wealth_key=None,
+        holdout=None,
+        k=None,
+        alpha=None,
+        wealth=None,
+        cycle=cycle,
+        at=now,
+    )
+
+
+def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:
+    if not mined.candidates:
+        waiting = "; ".join(f"{key}: {why}" for key, _, why in mined.waiting[:5])
+        return (f"nothing to learn yet{': ' + waiting if waiting else ''}",)
+    tried = any(item.draft is not None for item in learned)
+    return (LACKS,) if tried else ()
