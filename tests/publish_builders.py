@@ -1,0 +1,213 @@
+"""A proposal with its evidence in a store, for tests of publishing; also run in processes that are killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nightschool.adapters.live_files import FileSystemLiveFiles
+from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.core.harness import Scope, Target
+from nightschool.core.ports import LiveFile, LiveFiles, Store
+from nightschool.core.proposals import (
+    Draft,
+    Edit,
+    Finding,
+    Release,
+    Risk,
+    SafetyReport,
+    Verdict,
+    VerdictKind,
+)
+from nightschool.core.tasks import Candidate, Footprint, Moment
+from nightschool.core.values import digest_of
+from nightschool.stages.publish import adopt, undo
+from nightschool.testing.clock import FakeClock
+
+BEFORE = b"\xef\xbb\xbf# House rules\r\n\r\n* keep it short\r\n"
+AFTER = BEFORE + b"\r\n* use pnpm, not npm\r\n"
+MODE = 0o640
+MOMENT = Moment(session="s1", turn=2, quote="use pnpm, not npm")
+CANDIDATE = Candidate(
+    correction="c-1",
+    statement="use pnpm, not npm",
+    evidence=(MOMENT,),
+    sessions=("s1", "s2"),
+    check=Footprint(wanted="pnpm", unwanted="npm"),
+    project="/p",
+)
+FINDING = Finding(code="secret", risk=Risk.HIGH, text="a token in line 3")
+
+
+def draft_of(store: Store, before: bytes | None = BEFORE, after: bytes = AFTER) -> Draft:
+    """A draft whose contents are in the store; itself not yet."""
+    kept = None if before is None else store.put_blob(before)
+    return Draft(
+        candidate=CANDIDATE.id,
+        target=Target(agent="claude-code", scope=Scope.PROJECT, project="/p", place="project/CLAUDE.md"),
+        edits=(Edit(op="add", rule="use pnpm, not npm", moment=MOMENT),),
+        base=digest_of("base"),
+        live=kept,
+        live_mode=None if before is None else MODE,
+        before=kept,
+        after=store.put_blob(after),
+        cycle="cycle-1",
+        created_at=FakeClock().now(),
+    )
+
+
+def safety_of(draft: Draft, *findings: Finding) -> SafetyReport:
+    return SafetyReport(draft=draft.digest, findings=findings, rules="1", cycle="cycle-1")
+
+
+def verdict_of(draft: Draft, kind: VerdictKind = VerdictKind.ACCEPT) -> Verdict:
+    return Verdict(
+        draft=draft.digest,
+        kind=kind,
+        code="a-code",
+        why="because of that",
+        mode="certify",
+        wealth_key=None,
+        holdout=None,
+        k=None,
+        alpha=None,
+        wealth=None,
+        cycle="cycle-1",
+        at=FakeClock().now(),
+    )
+
+
+def propose(
+    store: Store,
+    before: bytes | None = BEFORE,
+    after: bytes = AFTER,
+    kind: VerdictKind = VerdictKind.ACCEPT,
+) -> Draft:
+    """A draft that passed its safety check and has a verdict."""
+    draft = draft_of(store, before, after)
+    store.commit(CANDIDATE, draft, safety_of(draft), verdict_of(draft, kind))
+    return draft
+
+
+class Killer:
+    """Kills its own process, as kill -9 would, at the n-th step."""
+
+    def __init__(self, at: int) -> None:
+        self._left = at
+
+    def step(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, act: Callable[..., Any]) -> Callable[..., Any]:
+        def stepped(*args: Any, **named: Any) -> Any:
+            self.step()
+            result = act(*args, **named)
+            self.step()
+            return result
+
+        return stepped
+
+
+class Watched:
+    """A port whose every call is a step."""
+
+    def __init__(self, port: object, killer: Killer) -> None:
+        self._port = port
+        self._killer = killer
+
+    def __getattr__(self, name: str) -> Any:
+        return self._killer.around(getattr(self._port, name))
+
+
+class WatchedLiveFiles:
+    def __init__(self, killer: Killer) -> None:
+        self._watched = Watched(FileSystemLiveFiles(), killer)
+
+    def read(self, path: Path) -> LiveFile:
+        found: LiveFile = self._watched.read(path)
+        return found
+
+    def swap(
+        self, path: Path, *, expected: bytes | None, content: bytes | None, mode: int | None
+    ) -> LiveFile:
+        written: LiveFile = self._watched.swap(path, expected=expected, content=content, mode=mode)
+        return written
+
+
+def adopted(store: Store, draft: Draft, path: Path, live: LiveFiles | None = None) -> Release:
+    return adopt(
+        draft.id,
+        store=store,
+        live=live or FileSystemLiveFiles(),
+        place=lambda _: path,
+        clock=FakeClock(),
+        actor="ada",
+    )
+
+
+def undone(store: Store, which: str | None, live: LiveFiles | None = None) -> Release:
+    return undo(which, store=store, live=live or FileSystemLiveFiles(), clock=LATER, actor="ada", reason="no")
+
+
+LATER = FakeClock(start=FakeClock().now().replace(hour=12))
+
+
+def _be_killed(act: str, folder: Path, step: int) -> None:
+    path = folder / "project" / "CLAUDE.md"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(BEFORE)
+    path.chmod(MODE)
+    shutil.copytree(folder.parent / "prepared", folder / "home")
+    store = SqliteStore.open(folder / "home")
+    (draft,) = store.find(Draft)
+    if act == "undo":
+        adopted(store, draft, path)
+    killer = Killer(step)
+    live = WatchedLiveFiles(killer)
+    # The store and the file system between the calls of the ports too.
+    watched: Any = Watched(store, killer)
+    os.fsync = killer.around(os.fsync)
+    Path.replace = killer.around(Path.replace)  # type: ignore[method-assign]
+    if act == "undo":
+        undone(watched, None, live)
+    else:
+        adopted(watched, draft, path, live)
+
+
+def _main(act: str, folder: Path) -> None:
+    """Run the act again and again in a process of its own that is killed one step later each time."""
+    # Never open in this process: a connection must not go through a fork.
+    prepare = [sys.executable, __file__, "prepare", str(folder / "prepared")]
+    subprocess.run(prepare, check=True)
+    step = 0
+    while True:
+        step += 1
+        child = os.fork()
+        if child == 0:
+            _be_killed(act, folder / str(step), step)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{step} {os.waitstatus_to_exitcode(status)}\n")
+        if not os.WIFSIGNALED(status):
+            return
+
+
+def _prepare(home: Path) -> None:
+    store = SqliteStore.open(home)
+    propose(store)
+    store.close()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "prepare":
+        _prepare(Path(sys.argv[2]))
+    else:
+        _main(sys.argv[1], Path(sys.argv[2]))
