@@ -238,6 +238,21 @@ def test_recover_tells_from_the_file(
     assert FileSystemLiveFiles().read(path).content == live
 
 
+def test_the_next_command_recovers_first(path: Path) -> None:
+    """B56: adopt and undo after a crash see what it did: nothing is published twice, undo works."""
+    whole = MemoryStore()
+    intended = adopted(whole, propose(whole), path)
+    for end in (adopted, lambda store, draft, _: undone(store, draft.id)):
+        crashed = MemoryStore()
+        draft = propose(crashed)
+        crashed.commit(*whole.find(Review), whole.find(Release)[0])
+        crashed.take("releases")
+        path.write_bytes(AFTER)
+        ended = end(crashed, draft, path)
+        assert crashed.find(Release)[1] == intended
+        assert intended.number in {ended.number, ended.undoes}
+
+
 def test_only_one_publishes_at_a_time(store: MemoryStore, path: Path) -> None:
     """While another holds the lock, adopt, reject, undo and recover are Busy and write nothing."""
     draft = propose(store)
