@@ -211,7 +211,7 @@ class _Run:
         reason = None if session is None else _unwanted(session)
         if session is None or reason is not None:
             if reason is not None:
-                self.left_out.append(LeftOut(path=ref.path, reason=reason))
+                self.left_out.append(LeftOut(path=ref.path, reason=reason, detail=_figures(session)))
             self._keep(None, result.offset)
             return
         whole = self._joined(session, result)
@@ -265,3 +265,8 @@ def _unwanted(session: Session) -> str | None:
     if session.sidechain:
         return "sub-agent"
     return "own-replay" if session.ours else None
+
+
+def _figures(session: Session) -> str:
+    """What a session that is left out holds."""
+    return f"{len(session.calls)} tool calls, {session.tool_errors} tool errors"

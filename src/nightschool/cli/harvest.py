@@ -1,0 +1,170 @@
+"""`nightschool harvest`: what the transcripts hold."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nightschool.cli.exits import ExitCode
+from nightschool.cli.options import Json
+from nightschool.cli.output import Output
+from nightschool.cli.reading import Since, Source, reading
+from nightschool.cli.render import Line, Piece, Table
+from nightschool.core.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from nightschool.core.sessions import Session
+    from nightschool.stages.harvest import HarvestReport
+    from nightschool.wiring import Parts
+
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[PATH]...", help="Transcript files or folders, whatever their names."),
+]
+Root = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Where that agent's sessions lie, if not in its usual place."),
+]
+Everything = Annotated[bool, typer.Option("--all", help="All that there is, however old.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Read without storing anything.")]
+
+
+def harvest(  # noqa: PLR0913 - one parameter an option
+    paths: Paths = None,
+    *,
+    source: Source = None,
+    root: Root = None,
+    since: Since = None,
+    everything: Everything = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> ExitCode:
+    """Read sessions, and tell what each holds: turns, tool calls, errors, refusals, corrections.
+
+    Without a path, what is new where Claude Code and Codex keep their sessions: the first time 72 hours
+    back, and further until there is enough to learn from. With paths, every session in them; the agent is
+    recognised by content unless --source says it. No model is called and no file of yours changes.
+
+    \b
+    Example:
+      nightschool harvest --dry-run
+      nightschool harvest session.jsonl --dry-run --json
+    """
+    from nightschool.cli.when import moment  # noqa: PLC0415 - help needs no store
+    from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
+
+    out = Output(json=json)
+    named = _named(paths, root)
+    with reading(source) as parts, out.progress("reading") as steps:
+        begins = moment(since, parts.clock.now())
+        explicit = named if begins is None else _changed(parts, named, begins)
+        if named and not explicit:
+            return out.result(
+                {"sessions": [], "left_out": []}, [f"nothing in {named[0]} changed since {since}"]
+            )
+        request = parts.harvest_request(
+            explicit=explicit,
+            since=begins,
+            everything=everything,
+            recognise=len(source or ()) != 1,
+            dry_run=dry_run,
+        )
+        report = read(
+            request, sources=parts.sources(), store=parts.store, clock=parts.clock, progress=steps.at
+        )
+        rows = _rows(report, _pool(parts, report, dry_run=dry_run))
+    document = {"sessions": rows, "left_out": report.left_out}
+    return out.result(document, _pieces(report, rows, dry_run=dry_run))
+
+
+def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:
+    """What the person pointed at, absolute; all of it must be there."""
+    if paths and root is not None:
+        raise UserError("--root and PATH exclude each other: name the folder once")
+    named = tuple(Path(os.path.abspath(path.expanduser())) for path in paths or ((root,) if root else ()))
+    missing = next((path for path in named if not os.path.lexists(path)), None)
+    if missing is not None:
+        raise UserError(f"there is no {missing}: name a transcript file or a folder that holds some")
+    if root is not None and not named[0].is_dir():
+        raise UserError(f"--root {named[0]} is no folder: a single file is named without --root")
+    return tuple(str(path) for path in named)
+
+
+def _changed(parts: Parts, named: tuple[str, ...], begins: datetime) -> tuple[str, ...]:
+    """The files below the named places that changed since."""
+    if not named:
+        return ()
+    refs = [ref for source in parts.sources().values() for ref in source.discover(parts.roots(named))]
+    return tuple(sorted({ref.path for ref in refs if ref.mtime >= begins}))
+
+
+def _pool(parts: Parts, report: HarvestReport, *, dry_run: bool) -> list[Session]:
+    """The sessions among which a row that forks and resumed copies share counts once."""
+    from nightschool.core.sessions import Session  # noqa: PLC0415
+
+    return list(report.sessions) if dry_run else list(parts.store.find(Session))
+
+
+def _rows(report: HarvestReport, pool: Sequence[Session]) -> list[dict[str, object]]:
+    from nightschool.rules.corrections import own_turns  # noqa: PLC0415
+    from nightschool.rules.sessions import without_copies  # noqa: PLC0415
+
+    listed = {session.id for session in report.sessions}
+    corrected = {
+        session.id: _corrected(session, fresh) for session, fresh in own_turns(pool) if session.id in listed
+    }
+    counted = {session.id: session for session in without_copies(pool) if session.id in listed}
+    return [_row(counted[session.id], corrected.get(session.id, 0)) for session in report.sessions]
+
+
+def _corrected(session: Session, fresh: frozenset[int]) -> int:
+    from nightschool.core.sessions import SignalKind  # noqa: PLC0415
+    from nightschool.rules.signals import signals  # noqa: PLC0415
+
+    return sum(found.kind is SignalKind.CORRECTION and found.turn in fresh for found in signals(session))
+
+
+def _row(session: Session, corrected: int) -> dict[str, object]:
+    return {
+        "id": session.id,
+        "source": session.source,
+        "agent_version": session.agent_version,
+        "project": session.project,
+        "started_at": session.started_at,
+        "ended_at": session.ended_at,
+        "human_turns": len(session.human_turns),
+        "tool_calls": len(session.calls),
+        "tool_errors": session.tool_errors,
+        "refusals": session.refusals,
+        "corrections": corrected,
+        "warnings": session.warnings,
+    }
+
+
+def _pieces(report: HarvestReport, rows: list[dict[str, object]], *, dry_run: bool) -> list[Piece | str]:
+    columns = ("id", "project", "human_turns", "tool_calls", "tool_errors", "refusals", "corrections")
+    heads = ("session", "project", "turns", "calls", "errors", "refusals", "corrections")
+    pieces: list[Piece | str] = []
+    if rows:
+        pieces.append(Table(columns=heads, rows=[[row[column] for column in columns] for row in rows]))
+    known = f", {report.unchanged} files unchanged" if report.unchanged else ""
+    pieces.append(
+        f"{len(rows)} sessions from {report.files} files{known}" + (", nothing stored" if dry_run else "")
+    )
+    pieces += [Line(f"warning: {row['id']}: {text}", "yellow") for row in rows for text in _warnings(row)]
+    pieces += [f"left out: {count} x {reason}" for reason, count in report.counts]
+    if report.postponed:
+        pieces.append(f"{report.postponed} files wait for a later harvest; --all reads them now")
+    pieces.append("next: nightschool corrections")
+    return pieces
+
+
+def _warnings(row: dict[str, object]) -> tuple[str, ...]:
+    found = row["warnings"]
+    return tuple(map(str, found)) if isinstance(found, tuple) else ()

@@ -1,0 +1,65 @@
+"""What the commands that only read share: the store open, and the places that are looked at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from nightschool.settings import Settings
+    from nightschool.wiring import Parts
+
+Source = Annotated[
+    list[str] | None, typer.Option(metavar="AGENT", help="claude-code or codex; may be given twice.")
+]
+Since = Annotated[
+    str | None, typer.Option(metavar="WHEN", help="Only what is newer: 36h, 7d, 2w, a date or a time.")
+]
+Project = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The project; without it, that of this folder.")
+]
+
+PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", ("projects",)),
+    "codex": ("CODEX_HOME", ".codex", ("sessions", "archived_sessions")),
+}
+"""For the person's eyes: the variable that moves an agent's folder, its usual name, what lies in it."""
+
+
+@contextmanager
+def reading(sources: Sequence[str] | None = None) -> Iterator[Parts]:
+    """The parts, over the person's own store, with the sources that were named."""
+    from nightschool.wiring import opened  # noqa: PLC0415 - help needs no store
+
+    chosen = settings_here({"sources": tuple(sources) if sources else None})
+    with opened(chosen, environment=dict(os.environ), person_home=Path.home()) as parts:
+        yield parts
+
+
+def settings_here(flags: Mapping[str, object] | None = None) -> Settings:
+    """The settings as they hold in this folder."""
+    from nightschool.settings import load  # noqa: PLC0415
+
+    return load(project=Path(root_of(None)), environment=dict(os.environ), flags=flags)
+
+
+def root_of(project: Path | None) -> str:
+    """The root of the project that holds a folder, by default this one."""
+    from nightschool.wiring import GitProjects  # noqa: PLC0415
+
+    return GitProjects().root(os.path.abspath(project.expanduser() if project else Path.cwd()))
+
+
+def folders(source: str, environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Where the sessions of an agent are looked for; none for a source that is not ours."""
+    if source not in PLACES:
+        return ()
+    variable, usual, inner = PLACES[source]
+    moved = environment.get(variable)
+    base = Path(moved) if moved else home / usual
+    return tuple(base / name for name in inner)
