@@ -29,6 +29,7 @@ test-agents: $(VENV)/.installed $(AGENTS)/node_modules/.installed
 
 $(AGENTS)/node_modules/.installed: $(AGENTS)/package.json $(AGENTS)/package-lock.json
 	@command -v npm > /dev/null || { echo "the agents need node and npm; on Debian: apt-get install nodejs npm"; exit 2; }
+	npm ci --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --silent
 	node $(AGENTS)/install-agents.mjs
 	@touch $@
 
