@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from corpus import CASES, absent, figures, files_of
+from corpus import absent, figures, files_of
 from nightschool.cli.app import run
+from transcripts import CASES
 
 FIELDS = ("human_turns", "tool_calls", "tool_errors", "refusals")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from nightschool.cli import gate, harvest, version
+from nightschool.cli import corrections, gate, harvest, tasks, version
 from nightschool.cli.exits import ENVIRONMENT, ExitCode, error_code, exit_code
 from nightschool.cli.output import Output
 from nightschool.cli.render import Line
@@ -18,7 +18,9 @@ from nightschool.core.errors import NightschoolError, NotAllowed
 Command = Callable[..., ExitCode]
 
 COMMANDS: dict[str, Command] = {
+    "corrections": corrections.corrections,
     "harvest": harvest.harvest,
+    "tasks": tasks.tasks,
     "version": version.version,
 }
 """In the order of the help."""

@@ -35,7 +35,7 @@ Everything = Annotated[bool, typer.Option("--all", help="All that there is, howe
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read without storing anything.")]
 
 
-def harvest(  # noqa: PLR0913 - one parameter an option
+def harvest(
     paths: Paths = None,
     *,
     source: Source = None,
@@ -87,7 +87,9 @@ def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:
     """What the person pointed at, absolute; all of it must be there."""
     if paths and root is not None:
         raise UserError("--root and PATH exclude each other: name the folder once")
-    named = tuple(Path(os.path.abspath(path.expanduser())) for path in paths or ((root,) if root else ()))
+    given = paths or ((root,) if root else ())
+    # Not resolved: a link that leads nowhere is to be told as such.
+    named = tuple(Path(os.path.abspath(path.expanduser())) for path in given)  # noqa: PTH100
     missing = next((path for path in named if not os.path.lexists(path)), None)
     if missing is not None:
         raise UserError(f"there is no {missing}: name a transcript file or a folder that holds some")

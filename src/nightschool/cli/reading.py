@@ -50,9 +50,9 @@ def settings_here(flags: Mapping[str, object] | None = None) -> Settings:
 
 def root_of(project: Path | None) -> str:
     """The root of the project that holds a folder, by default this one."""
-    from nightschool.wiring import GitProjects  # noqa: PLC0415
+    from nightschool.adapters.git_projects import GitProjects  # noqa: PLC0415
 
-    return GitProjects().root(os.path.abspath(project.expanduser() if project else Path.cwd()))
+    return GitProjects().root(str((project.expanduser() if project else Path.cwd()).absolute()))
 
 
 def folders(source: str, environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:

@@ -9,7 +9,7 @@ from nightschool.core.errors import UserError
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 SPAN = re.compile(r"([0-9]{1,5})([hdw])")
-FORMS = "a span back from now (36h, 7d, 2w), a date (2026-11-02) or a time (2026-11-02T08:00, local unless it says)"
+FORMS = "a span back from now (36h, 7d, 2w), a date (2026-11-02) or a time (2026-11-02T08:00+01:00)"
 
 
 def moment(text: str | None, now: datetime) -> datetime | None:

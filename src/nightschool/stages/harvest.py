@@ -210,7 +210,7 @@ class _Run:
         session = result.session
         reason = None if session is None else _unwanted(session)
         if session is None or reason is not None:
-            if reason is not None:
+            if session is not None and reason is not None:
                 self.left_out.append(LeftOut(path=ref.path, reason=reason, detail=_figures(session)))
             self._keep(None, result.offset)
             return

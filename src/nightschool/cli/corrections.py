@@ -1,0 +1,159 @@
+"""`nightschool corrections`: what a person keeps telling their agents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nightschool.cli.exits import ExitCode
+from nightschool.cli.options import Json
+from nightschool.cli.output import Output
+from nightschool.cli.reading import Since, Source, folders, reading
+from nightschool.cli.render import Line, Piece, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from nightschool.core.sessions import Session
+    from nightschool.core.tasks import Correction
+    from nightschool.wiring import Parts
+
+RECURS = 2
+"""Sessions from which something counts as kept being told."""
+ONCE_SHOWN = 10
+"""Of what was told once, the latest are shown."""
+
+
+def corrections(*, since: Since = None, source: Source = None, json: Json = False) -> ExitCode:
+    """See what you keep telling your agents: how often, where, when last, in which agents.
+
+    Reads all your sessions of Claude Code and Codex where they lie, and remembers how far it read, so that
+    the next time is quick. No model is called, nothing leaves this machine and no file of yours changes.
+
+    \b
+    Example:
+      nightschool corrections
+      nightschool corrections --since 30d --source codex --json
+    """
+    from nightschool.cli.when import moment  # noqa: PLC0415 - help needs no rules
+    from nightschool.rules.corrections import corrections as heard_in  # noqa: PLC0415
+    from nightschool.stages.harvest import harvest  # noqa: PLC0415
+
+    out = Output(json=json)
+    with reading(source) as parts, out.progress("reading") as steps:
+        begins = moment(since, parts.clock.now())
+        request = parts.harvest_request(everything=True)
+        report = harvest(
+            request, sources=parts.sources(), store=parts.store, clock=parts.clock, progress=steps.at
+        )
+        sessions = _sessions(parts, begins)
+        heard = heard_in(sessions)
+        if begins is None and source is None:
+            parts.store.commit(*heard)
+        looked = [
+            folder
+            for name in parts.settings.sources
+            for folder in folders(name, parts.environment, parts.person_home)
+        ]
+    document = {
+        "corrections": [_row(item) for item in heard],
+        "sessions": len(sessions),
+        "human_turns": sum(len(session.human_turns) for session in sessions),
+        "looked_at": looked,
+        "left_out": dict(report.counts),
+    }
+    return out.result(document, _pieces(heard, sessions, looked))
+
+
+def _sessions(parts: Parts, begins: datetime | None) -> list[Session]:
+    """What is known of the chosen agents, with the root of its project as its project. Of a session that
+    tells no time nobody knows that it is too old."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    from nightschool.core.sessions import Session  # noqa: PLC0415
+
+    roots: dict[str, str] = {}
+    found = []
+    for session in parts.store.find(Session):
+        last = session.ended_at or session.started_at
+        if session.source not in parts.settings.sources or (begins and last and last < begins):
+            continue
+        if session.project is not None:
+            if session.project not in roots:
+                roots[session.project] = parts.projects.root(session.project)
+            session = replace(session, project=roots[session.project])  # noqa: PLW2901
+        found.append(session)
+    return found
+
+
+def _row(item: Correction) -> dict[str, object]:
+    return {
+        "id": item.id,
+        "statement": item.statement,
+        "wanted": item.wanted,
+        "unwanted": item.unwanted,
+        "sessions": len(item.sessions),
+        "session_ids": item.sessions,
+        "projects": item.projects,
+        "sources": item.sources,
+        "last_at": item.last_at,
+        "moments": item.moments,
+    }
+
+
+def _pieces(
+    heard: Sequence[Correction], sessions: Sequence[Session], looked: list[Path]
+) -> list[Piece | str]:
+    if not sessions:
+        return [
+            "No session was found. Looked in:",
+            *(f"  {folder}{'' if folder.is_dir() else ' (not there)'}" for folder in looked),
+            "If yours lie elsewhere: nightschool harvest --source codex --root DIR, then this again.",
+            "next: nightschool demo  (the whole loop on recorded sessions, in seconds)",
+        ]
+    agents = ", ".join(sorted({session.source for session in sessions}))
+    turns = sum(len(session.human_turns) for session in sessions)
+    read = f"{len(sessions)} sessions of {agents}, {turns} human turns"
+    if not heard:
+        return [
+            f"Read {read}: no correction was heard in them.",
+            *(f"  looked in {folder}" for folder in looked),
+            "That is fine. Work on, and look again when your agents got something wrong a few times.",
+            "next: nightschool demo",
+        ]
+    often = [item for item in heard if len(item.sessions) >= RECURS]
+    once = sorted((item for item in heard if len(item.sessions) < RECURS), key=_when, reverse=True)
+    pieces: list[Piece | str] = [Line(f"What you keep telling your agents ({read})", "bold")]
+    pieces.append(_table(often) if often else "Nothing was said in more than one session so far.")
+    if once:
+        pieces += [
+            "",
+            f"Said in one session so far: {len(once)}, the latest first",
+            _table(once[:ONCE_SHOWN]),
+        ]
+    if len(once) > ONCE_SHOWN:
+        pieces.append(Line(f"{len(once) - ONCE_SHOWN} more: --json has them all", "dim"))
+    return [*pieces, "", "next: nightschool run --dry-run  (what your agent would practise)"]
+
+
+def _when(item: Correction) -> float:
+    return item.last_at.timestamp() if item.last_at else 0.0
+
+
+def _table(items: Sequence[Correction]) -> Table:
+    return Table(
+        columns=("sessions", "last", "agents", "projects", "wanted", "unwanted", "what you said"),
+        rows=[
+            (
+                len(item.sessions),
+                f"{item.last_at:%Y-%m-%d}" if item.last_at else None,
+                ", ".join(item.sources),
+                ", ".join(Path(project).name or project for project in item.projects) or None,
+                item.wanted,
+                item.unwanted,
+                item.statement,
+            )
+            for item in items
+        ],
+    )
