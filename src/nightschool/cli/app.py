@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from nightschool.cli import corrections, gate, harvest, tasks, version
+from nightschool.cli import corrections, doctor, gate, harvest, status, tasks, version
 from nightschool.cli.exits import ENVIRONMENT, ExitCode, error_code, exit_code
 from nightschool.cli.output import Output
 from nightschool.cli.render import Line
@@ -21,6 +21,8 @@ COMMANDS: dict[str, Command] = {
     "corrections": corrections.corrections,
     "harvest": harvest.harvest,
     "tasks": tasks.tasks,
+    "status": status.status,
+    "doctor": doctor.doctor,
     "version": version.version,
 }
 """In the order of the help."""
