@@ -20,6 +20,8 @@ from nightschool.core.ports import Clock, Redact, Runner, Store
 TOKENS_BOOKED = 60_000
 """Booked for a job before anything is known of its like: an agent's short task with its system prompt."""
 COST_BOOKED = Decimal("0.25")
+UNLIMITED_JOBS = 1_000_000
+"""What `left` answers where no limit is set: more than any cycle starts."""
 
 
 @dataclass(slots=True)
@@ -57,20 +59,16 @@ class Door:
         return finished.outcome if finished is not None else None
 
     def left(self) -> int:
-        """How many more jobs the budget allows to start now."""
-        if self._stopped_by() is not None:
-            return 0
-        if self.budget.jobs is None:
-            return 1_000_000
+        """How many more jobs the budget allows to start now, each booked in full."""
         with self._lock:
-            return max(0, self.budget.jobs - self._spend.jobs)
+            if self._over() is not None:
+                return 0
+            return _fitting(self._spend, self.budget)
 
     def stopped_by(self) -> str | None:
         """Which limit ended the budget, in words; None while there is some left."""
-        reason = self._stopped_by()
-        if reason is None and self.left() == 0:
-            return f"the limit of {self.budget.jobs} jobs is reached"
-        return reason
+        with self._lock:
+            return self._over()
 
     def run(self, job: Job, cancelled: Event) -> Outcome:
         """Answer from a finished job of the same key, else book, run and record it."""
@@ -168,12 +166,9 @@ class Door:
             return replace(outcome, message=self.redact(outcome.message), trajectory=calls, files=files)
         return replace(outcome, reply=self.redact(outcome.reply), trajectory=calls, files=files)
 
-    def _stopped_by(self) -> str | None:
-        with self._lock:
-            return self._over(jobs=False)
-
-    def _over(self, *, jobs: bool = True) -> str | None:
-        if jobs and self.budget.jobs is not None and self._spend.jobs >= self.budget.jobs:
+    def _over(self) -> str | None:
+        """Why no further job may start; called with the lock held."""
+        if self.budget.jobs is not None and self._spend.jobs >= self.budget.jobs:
             return f"the limit of {self.budget.jobs} jobs is reached"
         if self.budget.wall is not None and self.clock.now() - self.started_at >= self.budget.wall:
             return f"the limit of {self.budget.wall.total_seconds() / 60:.0f} minutes is reached"
@@ -194,6 +189,18 @@ def _no_room(spend: Spend, budget: Budget) -> str | None:
         if spend.cost + booked * COST_BOOKED > budget.cost:
             return f"the limit of {budget.cost} dollars leaves no room for another job"
     return None
+
+
+def _fitting(spend: Spend, budget: Budget) -> int:
+    """How many jobs fit under the limits on jobs, tokens and money, where none of these is over yet."""
+    fitting = [UNLIMITED_JOBS]
+    if budget.jobs is not None:
+        fitting.append(budget.jobs - spend.jobs)
+    if budget.tokens is not None:
+        fitting.append((budget.tokens - spend.tokens) // TOKENS_BOOKED - spend.unsettled)
+    if budget.cost is not None:
+        fitting.append(int((budget.cost - spend.cost) // COST_BOOKED) - spend.unsettled)
+    return max(0, min(fitting))
 
 
 def _added(spend: Spend, usage: Usage, *, lost: bool) -> Spend:
