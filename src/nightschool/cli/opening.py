@@ -1,0 +1,83 @@
+"""How a command that acts opens what it works with: the settings that hold here, and the person's store."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nightschool.cli.reading import root_of
+from nightschool.core.errors import UserError
+
+if TYPE_CHECKING:
+    from nightschool.cli.output import Output
+    from nightschool.settings import Settings
+    from nightschool.wiring import Parts
+
+PROJECT_FILE = ".nightschool.toml"
+DATABASE = "nightschool.db"
+KEY = "redaction.key"
+
+
+@contextmanager
+def opening(
+    flags: Mapping[str, object] | None = None, project: Path | None = None, *, rehearsal: bool = False
+) -> Iterator[Parts]:
+    """The parts over the person's own store; in a rehearsal over a copy of it that is thrown away."""
+    from nightschool.settings import load  # noqa: PLC0415 - help needs no settings
+    from nightschool.wiring import opened  # noqa: PLC0415
+
+    environment = dict(os.environ)
+    root = Path(root_of(project))
+    settings = load(
+        project=root if (root / PROJECT_FILE).is_file() else None, environment=environment, flags=flags
+    )
+    if not rehearsal:
+        with opened(settings, environment=environment, person_home=Path.home()) as parts:
+            yield parts
+        return
+    with tempfile.TemporaryDirectory(prefix="nightschool-rehearsal-") as folder:
+        copied = _copy(settings, Path(folder))
+        with opened(copied, environment=environment, person_home=Path.home()) as parts:
+            yield parts
+
+
+def project_root(project: Path | None, out: Output) -> str:
+    """The root of the project that a command works on, told to the person."""
+    if project is not None and not project.expanduser().is_dir():
+        raise UserError(f"--project {project} is no folder")
+    root = root_of(project)
+    out.note(f"project: {root}")
+    return root
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that the person alone may read, whole or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    new.replace(path)
+
+
+def _copy(settings: Settings, folder: Path) -> Settings:
+    """Records and the key of the stand-ins; contents (blobs) are not needed to read and plan."""
+    database = settings.home / DATABASE
+    if database.is_file():
+        # Read-only, and through SQLite: the log beside the file may hold what the file does not yet.
+        source = f"{database.absolute().as_uri()}?mode=ro"
+        with (
+            closing(sqlite3.connect(source, uri=True)) as old,
+            closing(sqlite3.connect(folder / DATABASE)) as new,
+        ):
+            old.backup(new)
+    key = settings.home / KEY
+    if key.is_file():
+        (folder / KEY).write_bytes(key.read_bytes())
+    return replace(settings, home=folder)
