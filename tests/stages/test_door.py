@@ -11,8 +11,8 @@ from decimal import Decimal
 from threading import Event
 
 import pytest
-from job_builders import FREE, LOST, SECRET, FakeRunner, did, door_of, job_of, runs_of
 
+from job_builders import FREE, LOST, SECRET, FakeRunner, did, door_of, job_of, runs_of
 from nightschool.core.cycles import Budget
 from nightschool.core.errors import AuthenticationFailed, BudgetExhausted
 from nightschool.core.harness import File
@@ -230,7 +230,7 @@ def test_what_makes_every_job_fail_is_raised_and_settled() -> None:
 
 
 def test_a_lost_try_is_no_finished_job() -> None:
-    """What failed outside the job is a lost try of its own number; the same job runs again and then counts."""
+    """What failed outside the job is a lost try of its own number; the same job may run again."""
     store, runner = MemoryStore(), runs_of(LOST, LOST, did())
     door = door_of(runner, store)
     outcomes = [door.run(job_of(arm="base", draw=7), GO) for _ in range(3)]
