@@ -139,7 +139,7 @@ def _agents(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Findin
         if path is None:
             yield Finding(about=f"agent {name}", state="note", text=f"{program} is not on PATH")
             continue
-        there += name == chosen.runner or chosen.runner == "auto"
+        there += chosen.runner in {name, "auto"}
         yield Finding(about=f"agent {name}", state="ok", text=f"{_version(path)} at {path}")
     if not there and chosen.runner != SCRIPTED:
         wanted = "an agent" if chosen.runner == "auto" else f"the agent {chosen.runner}"
@@ -147,7 +147,7 @@ def _agents(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Findin
             about="runner",
             state="blocks",
             text=f"runner = {chosen.runner}, and no such agent is on PATH",
-            fix=f"install {wanted} ({', '.join(AGENTS.values())}) and log in; corrections and demo work without",
+            fix=f"install {wanted} ({', '.join(AGENTS.values())}) and log in; the demo needs none",
         )
 
 

@@ -13,7 +13,7 @@ from nightschool.cli.reading import Project, reading, root_of
 from nightschool.cli.render import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from nightschool.core.tasks import Candidate, Check, Task
 
@@ -66,7 +66,7 @@ def _row(task: Task, candidates: Mapping[str, Candidate]) -> dict[str, object]:
     }
 
 
-def _table(found: list[Task] | tuple[Task, ...], candidates: Mapping[str, Candidate]) -> Table:
+def _table(found: Sequence[Task], candidates: Mapping[str, Candidate]) -> Table:
     return Table(
         columns=("task", "split", "cluster", "passes if", "concerns", "prompt"),
         rows=[

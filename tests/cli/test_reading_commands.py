@@ -1,0 +1,346 @@
+"""The commands that read: harvest, corrections, tasks, status, doctor, on a HOME with real sessions."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.cli.app import run
+from nightschool.cli.when import moment
+from nightschool.core.errors import UserError
+from nightschool.core.harness import File, Target
+from nightschool.core.jobs import Delivered, Finished, Reservation, Role, Usage
+from nightschool.core.proposals import Release, Step
+from nightschool.core.sessions import Session
+from nightschool.core.tasks import Candidate, FilesSource, Footprint, HoldoutVersion, Split, Task
+from nightschool.core.trials import AlphaEntry
+from nightschool.core.values import digest_of
+from nightschool.rules.betting import alpha_share
+from nightschool.testing.demo import lay_out
+
+Ask = Callable[..., Any]
+NOW = datetime.now(UTC)
+FIELDS = {
+    "id",
+    "source",
+    "agent_version",
+    "project",
+    "started_at",
+    "ended_at",
+    "human_turns",
+    "tool_calls",
+    "tool_errors",
+    "refusals",
+    "corrections",
+    "warnings",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A HOME without sessions, and the current folder in it."""
+    for name in [*os.environ]:
+        if name.startswith(("NIGHTSCHOOL_", "CLAUDE_", "CODEX_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "school"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def project(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demo's history in HOME, and its project as the current folder."""
+    found = lay_out(home)
+    monkeypatch.chdir(found)
+    return found
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
+    def asked(*arguments: str, code: int = 0) -> Any:
+        assert run([*arguments, "--json"]) == code
+        return json.loads(capsys.readouterr().out)
+
+    return asked
+
+
+def store(home: Path) -> SqliteStore:
+    return SqliteStore.open(home / "school")
+
+
+def a_transcript(home: Path) -> Path:
+    return min((home / ".claude/projects").rglob("*.jsonl"))
+
+
+def test_a_dry_harvest_stores_nothing(home: Path, project: Path, ask: Ask) -> None:
+    """`harvest --dry-run` reads all and leaves no session and no cursor behind."""
+    first = ask("harvest", "--all", "--dry-run")
+    assert {session["source"] for session in first["sessions"]} == {"claude-code", "codex"}
+    assert all(set(session) == FIELDS for session in first["sessions"])
+    assert list(store(home).find(Session)) == []
+    assert ask("harvest", "--all", "--dry-run") == first
+
+
+def test_a_harvest_reads_each_file_once(home: Path, project: Path, ask: Ask) -> None:
+    """A second harvest finds nothing new, and a path that a person names is given all the same."""
+    read = ask("harvest", "--all")["sessions"]
+    assert len(store(home).find(Session)) == len(read) > 0
+    assert ask("harvest", "--all")["sessions"] == []
+    named = ask("harvest", str(a_transcript(home)))["sessions"]
+    assert len(named) == 1
+    assert named[0] in read
+
+
+def test_content_tells_the_agent(home: Path, project: Path, ask: Ask) -> None:
+    """A transcript under any name is recognised, unless --source says whose it is."""
+    odd = home / "some notes.txt"
+    shutil.copyfile(min((home / ".codex").rglob("*.jsonl")), odd)
+    (session,) = ask("harvest", str(odd), "--dry-run")["sessions"]
+    assert session["source"] == "codex"
+    forced = ask("harvest", str(odd), "--source", "claude-code", "--dry-run")
+    assert forced["sessions"] == []
+    assert [left["path"] for left in forced["left_out"]] == [str(odd)]
+
+
+def test_root_is_where_the_sessions_lie(home: Path, project: Path, ask: Ask) -> None:
+    """`--root` is read in place of the usual folder, and --since leaves out what is older."""
+    elsewhere = home / "elsewhere"
+    elsewhere.mkdir()
+    new, old = elsewhere / "new.jsonl", elsewhere / "old.jsonl"
+    shutil.copyfile(a_transcript(home), new)
+    shutil.copyfile(max((home / ".claude/projects").rglob("*.jsonl")), old)
+    os.utime(old, (0, 0))
+    asked = ("harvest", "--source", "claude-code", "--root", str(elsewhere), "--dry-run")
+    assert len(ask(*asked)["sessions"]) == 2
+    assert len(ask(*asked, "--since", "7d")["sessions"]) == 1
+
+
+@pytest.mark.parametrize("arguments", [["nowhere.jsonl"], ["--root", "nowhere.jsonl"]])
+def test_a_path_that_is_not_there_is_wrong_use(arguments: list[str], home: Path, ask: Ask) -> None:
+    """Exit code 2, and the path is named."""
+    told = ask("harvest", *arguments, code=2)
+    assert str(home / "nowhere.jsonl") in told["error"]["text"]
+
+
+def test_an_unknown_agent_is_wrong_use(home: Path, ask: Ask) -> None:
+    """Exit code 2, and the agents that there are are named."""
+    assert "codex" in ask("harvest", "--source", "nobody", code=2)["error"]["text"]
+
+
+def test_when(home: Path) -> None:
+    """Spans, dates and times are understood; anything else is told with what is allowed."""
+    assert moment(None, NOW) is None
+    assert moment("2w", NOW) == moment("14d", NOW) == moment("336h", NOW)
+    assert moment("2026-11-02T08:00+01:00", NOW) == datetime(2026, 11, 2, 7, tzinfo=UTC)
+    for text in ("soon", "7", "-1d"):
+        with pytest.raises(UserError, match="2w"):
+            moment(text, NOW)
+
+
+def test_corrections_tell_what_recurs(home: Path, project: Path, ask: Ask) -> None:
+    """What was said in most sessions stands first, with its form, agents, project and last time."""
+    told = ask("corrections")
+    first = told["corrections"][0]
+    assert (first["wanted"], first["unwanted"]) == ("pathlib", "os.path")
+    assert first["sessions"] == len(first["session_ids"]) > 2
+    assert first["sources"] == ["claude-code", "codex"]
+    assert first["projects"] == [str(project)]
+    assert first["last_at"] is not None
+    counts = [item["sessions"] for item in told["corrections"]]
+    assert counts == sorted(counts, reverse=True)
+    assert ask("corrections") == told, "reading again changes nothing"
+
+
+def test_corrections_of_one_agent_and_time(home: Path, project: Path, ask: Ask) -> None:
+    """--source keeps one agent's, --since what is newer."""
+    ask("corrections")
+    told = ask("corrections", "--source", "codex")
+    assert {source for item in told["corrections"] for source in item["sources"]} == {"codex"}
+    assert ask("corrections", "--since", "2100-01-01")["corrections"] == []
+
+
+def test_no_history_is_told_calmly(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a session the folders that were looked at are named, and what to type next."""
+    assert run(["corrections"]) == 0
+    told = capsys.readouterr().out
+    assert str(home / ".claude/projects") in told
+    assert str(home / ".codex/sessions") in told
+    assert "next: nightschool demo" in told
+
+
+def test_tasks_of_this_project(
+    home: Path, project: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each task tells its side, its check in words and its correction; those of other projects only when asked."""
+    candidate = Candidate(
+        correction="c-1",
+        statement="use uv, not pip",
+        evidence=(),
+        sessions=(),
+        check=Footprint(wanted="uv", unwanted="pip"),
+        project=str(project),
+    )
+    here = a_task(str(project), (candidate.id,))
+    store(home).commit(candidate, here, a_task(str(home / "other"), ()))
+    (row,) = ask("tasks")["tasks"]
+    assert (row["id"], row["split"], row["checks"]) == (here.id, "train", ["uses 'uv' and not 'pip'"])
+    assert row["concerns"] == [{"candidate": candidate.id, "statement": "use uv, not pip"}]
+    assert len(ask("tasks", "--all-projects")["tasks"]) == 2
+    assert run(["tasks"]) == 0
+    told = capsys.readouterr().out
+    assert "add requests" in told
+    assert "and more" not in told
+
+
+def a_task(project: str, concerns: tuple[str, ...]) -> Task:
+    return Task(
+        prompt="\nadd requests\nand more",
+        workspace=FilesSource(files=(File(path="a", content=b"a"),)),
+        checks=(Footprint(wanted="uv", unwanted="pip"),),
+        session="codex:1",
+        turn=0,
+        source="codex",
+        project=project,
+        cluster="g-1",
+        split=Split.TRAIN,
+        concerns=concerns,
+    )
+
+
+def test_status_of_nothing(home: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nothing happened yet, status says so and what to type."""
+    told = ask("status")
+    assert (told["last_cycle"], told["proposals"], told["unsettled"], told["interrupted"]) == (
+        None,
+        [],
+        [],
+        [],
+    )
+    assert run(["status"]) == 0
+    assert "next: nightschool corrections" in capsys.readouterr().out
+
+
+def test_status_counts_what_was_used_and_left(home: Path, ask: Ask) -> None:
+    """This month's jobs, the alpha that was spent, jobs without an end and releases without one."""
+    version = HoldoutVersion(pool="", number=1, tasks=("t-1", "t-2"))
+    entries = [AlphaEntry(holdout=version.id, k=k, wealth=digest_of(k), draft="d-1", at=NOW) for k in (1, 2)]
+    jobs = [
+        a_job("a", NOW, Usage(tokens=5, cost=Decimal("0.25"))),
+        a_job("b", NOW, Usage()),
+        a_job("c", LONG_AGO, Usage(tokens=9)),
+    ]
+    booked = [
+        Reservation(key=digest_of(key), attempt=at, cycle="n-1", at=NOW, tokens=1, cost=Decimal(1))
+        for at, key in enumerate(("a", "nobody finished"))
+    ]
+    releases = [
+        a_release("r-0001", Step.INTENDED),
+        a_release("r-0001", Step.DONE),
+        a_release("r-0002", Step.INTENDED),
+    ]
+    store(home).commit(version, *entries, *jobs, *booked, *releases)
+    told = ask("status")
+    (holdout,) = told["holdouts"]
+    assert (holdout["tasks"], holdout["drafts"]) == (2, 2)
+    assert holdout["alpha_spent"] == pytest.approx(alpha_share(0.1, 1) + alpha_share(0.1, 2))
+    month = told["this_month"]
+    assert (month["jobs"], month["tokens"], month["cost"]) == (2, 5, 0.25)
+    assert (month["unknown_tokens"], month["unknown_cost"]) == (1, 1)
+    assert len(told["unsettled"]) == 1
+    assert [row["release"] for row in told["interrupted"]] == ["r-0002"]
+
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def a_job(key: str, at: datetime, usage: Usage) -> Finished:
+    return Finished(
+        key=digest_of(key),
+        cycle="n-1",
+        role=Role.ATTEMPT,
+        agent="codex",
+        started_at=at,
+        ended_at=at,
+        outcome=Delivered(reply="done", usage=usage),
+    )
+
+
+def a_release(number: str, step: Step) -> Release:
+    return Release(
+        number=number,
+        step=step,
+        draft=digest_of("draft"),
+        draft_id="d-1",
+        target=Target(agent="codex", scope="project", place="project/AGENTS.md", project="/p"),
+        path="/p/AGENTS.md",
+        before=None,
+        before_mode=None,
+        after=None,
+        after_mode=None,
+        actor="sam",
+        at=NOW,
+    )
+
+
+@pytest.fixture
+def agent_on_path(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program called codex that tells a version."""
+    program = home / "bin/codex"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho codex-cli 9.9\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    return program
+
+
+def about(told: Any, what: str) -> list[Any]:
+    return [finding for finding in told["findings"] if finding["about"] == what]
+
+
+def test_doctor_finds_agents_sessions_and_keys(
+    project: Path, home: Path, agent_on_path: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Versions, folders and origins are told; of a key only that it is set; unread agents by name."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-indeed")
+    monkeypatch.setenv("NIGHTSCHOOL_SANDBOX", "unsafe-process")
+    (home / ".gemini").mkdir()
+    told = ask("doctor", code=4)
+    assert "codex-cli 9.9" in about(told, "agent codex")[0]["text"]
+    assert "6 files" in about(told, "sessions codex")[0]["text"]
+    assert "not read yet" in about(told, "sessions gemini")[0]["text"]
+    assert "OPENAI_API_KEY is set" in [finding["text"] for finding in about(told, "key")]
+    assert "very-secret" not in json.dumps(told)
+    assert "NIGHTSCHOOL_SANDBOX" in about(told, "setting sandbox")[0]["text"]
+    assert about(told, "runner") == []
+    blocking = [finding for finding in told["findings"] if finding["state"] == "blocks"]
+    assert [finding["about"] for finding in blocking] == ["sandbox"]
+    assert all(finding["fix"] for finding in blocking)
+
+
+def test_doctor_without_an_agent(home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No agent on PATH blocks a run: exit code 4, with the way out."""
+    monkeypatch.setenv("PATH", str(home))
+    (finding,) = about(ask("doctor", code=4), "runner")
+    assert finding["state"] == "blocks"
+    assert "install" in finding["fix"]
+
+
+def test_doctor_tells_broken_settings_and_stores(
+    home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What keeps other commands from starting is a finding here, not an end."""
+    (home / "school").mkdir()
+    (home / "school/nightschool.db").write_bytes(b"no database at all" * 100)
+    assert about(ask("doctor", code=4), "store")[0]["state"] == "blocks"
+    monkeypatch.setenv("NIGHTSCHOOL_MODE", "x")
+    assert "NIGHTSCHOOL_MODE" in about(ask("doctor", code=4), "settings")[0]["text"]
