@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from nightschool.core.harness import File, Harness, Target
-from nightschool.core.jobs import Failed, Finished, Job, JobOptions, Outcome, Role
+from nightschool.core.jobs import Failed, Finished, Job, JobOptions, LostTry, Outcome, Role
 from nightschool.core.ports import Clock, LiveFile, Practice, Store
 from nightschool.core.proposals import Certify, Draft, Edit, RefusedEdit
 from nightschool.core.tasks import Candidate, Moment, Task
@@ -101,9 +101,8 @@ class Consolidate:
         trials = self.practice.trials([_request(task, material.base) for task in material.tasks])
         scored = [trial for trial in trials if trial.score is not None]
         if not scored:
-            return Proposed(
-                draft=None, code="lost", why="every attempt at a train task was lost outside of it"
-            )
+            why = f"every attempt at a train task was lost outside of it: {self._last_loss(trials)}"
+            return Proposed(draft=None, code="lost", why=why)
         failures = [trial for trial in scored if trial.score == 0]
         if not failures:
             return Proposed(
@@ -113,6 +112,12 @@ class Consolidate:
         if complaint is not None:
             return Proposed(draft=None, code="no-edit", why=complaint)
         return self._draft(material, edits, trials)
+
+    def _last_loss(self, trials: Sequence[Trial]) -> str:
+        """What the last of the lost tries died of, in the words that the door redacted."""
+        jobs = {trial.job for trial in trials}
+        lost = [one for one in self.store.find(LostTry, owner=self.cycle) if one.key in jobs]
+        return f"{lost[-1].reason}: {lost[-1].message}" if lost else "no try is on record"
 
     def _edits(self, material: Material, failures: Sequence[Trial]) -> tuple[tuple[Edit, ...], str | None]:
         """The editor's edits, or why there are none. One retry with the exact error."""
