@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.adapters.system_clock import SystemClock
 from nightschool.cli.app import run
 from nightschool.cli.when import moment
 from nightschool.core.errors import UserError
-from nightschool.core.harness import File, Target
+from nightschool.core.harness import File, Scope, Target
 from nightschool.core.jobs import Delivered, Finished, Reservation, Role, Usage
 from nightschool.core.proposals import Release, Step
 from nightschool.core.sessions import Session
@@ -28,7 +29,7 @@ from nightschool.rules.betting import alpha_share
 from nightschool.testing.demo import lay_out
 
 Ask = Callable[..., Any]
-NOW = datetime.now(UTC)
+NOW = SystemClock().now()
 FIELDS = {
     "id",
     "source",
@@ -181,7 +182,7 @@ def test_no_history_is_told_calmly(home: Path, capsys: pytest.CaptureFixture[str
 def test_tasks_of_this_project(
     home: Path, project: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each task tells its side, its check in words and its correction; those of other projects only when asked."""
+    """Each task tells its side, its check in words and its correction; other projects' only when asked."""
     candidate = Candidate(
         correction="c-1",
         statement="use uv, not pip",
@@ -281,7 +282,7 @@ def a_release(number: str, step: Step) -> Release:
         step=step,
         draft=digest_of("draft"),
         draft_id="d-1",
-        target=Target(agent="codex", scope="project", place="project/AGENTS.md", project="/p"),
+        target=Target(agent="codex", scope=Scope.PROJECT, place="project/AGENTS.md", project="/p"),
         path="/p/AGENTS.md",
         before=None,
         before_mode=None,

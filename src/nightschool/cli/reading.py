@@ -34,10 +34,9 @@ PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 @contextmanager
 def reading(sources: Sequence[str] | None = None) -> Iterator[Parts]:
     """The parts, over the person's own store, with the sources that were named."""
-    from nightschool.wiring import opened  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.opening import opening  # noqa: PLC0415 - it imports this module
 
-    chosen = settings_here({"sources": tuple(sources) if sources else None})
-    with opened(chosen, environment=dict(os.environ), person_home=Path.home()) as parts:
+    with opening({"sources": tuple(sources) if sources else None}) as parts:
         yield parts
 
 
