@@ -38,6 +38,7 @@ SCRIPTED = "scripted"
 """The demo's apprentice. It calls no model and knows the demo's tasks alone."""
 SCRIPTED_SURFACE = "claude-code"
 KEY_BYTES = 32
+SCOPES = ("auto", "project", "user")
 SINGULAR = {"sources": "source", "surfaces": "surface", "runners": "runner", "sandboxes": "sandbox"}
 
 
@@ -155,8 +156,12 @@ class Parts:
         chosen = self.settings.gate
         return Policy(mode=chosen.mode, alpha=chosen.alpha, margin=chosen.margin)
 
-    def cycle(self, *, project: str | None, progress: Callable[[str, int, int], None]) -> Cycle:
+    def cycle(
+        self, *, project: str | None, progress: Callable[[str, int, int], None], scope: str = "auto"
+    ) -> Cycle:
         """A cycle over one project (its root), or over all with None."""
+        if scope not in SCOPES:
+            raise UserError(f"--scope {scope!r}: allowed are {', '.join(SCOPES)}")
         name, _ = self.runner_name()
         runner = self.runner(name)
         number = f"n-{self.store.take('cycles'):04d}"
@@ -197,6 +202,7 @@ class Parts:
             project=project,
             person_home=self.person_home,
             sandbox=self.settings.sandbox,
+            scope=scope,
             progress=progress,
         )
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from nightschool.cli import corrections, doctor, gate, harvest, status, tasks, version
+from nightschool.cli import corrections, demo, doctor, gate, harvest, status, tasks, version
+from nightschool.cli import run as run_command
 from nightschool.cli.exits import ENVIRONMENT, ExitCode, error_code, exit_code
 from nightschool.cli.output import Output
 from nightschool.cli.render import Line
@@ -18,7 +19,9 @@ from nightschool.core.errors import NightschoolError, NotAllowed
 Command = Callable[..., ExitCode]
 
 COMMANDS: dict[str, Command] = {
+    "demo": demo.demo,
     "corrections": corrections.corrections,
+    "run": run_command.run,
     "harvest": harvest.harvest,
     "tasks": tasks.tasks,
     "status": status.status,

@@ -81,6 +81,8 @@ class Cycle:
     project: str | None
     person_home: Path
     sandbox: str
+    scope: str = "auto"
+    """auto: a project's correction to the project's file; project, user: to that file in any case."""
     progress: Callable[[str, int, int], None]
     notes: list[str] = field(default_factory=list)
 
@@ -157,9 +159,9 @@ class Cycle:
         )
 
     def _learn(self, candidate: Candidate, mined: Mined) -> Learned:
-        project = Path(candidate.project) if candidate.project else None
-        base = self.surface.load(project, self.person_home)
-        target = self.surface.memory_target(project=candidate.project or None)
+        where = self._where(candidate)
+        base = self.surface.load(None if where is None else Path(where), self.person_home)
+        target = self.surface.memory_target(project=where)
         live = self.live.read(self.surface.live_path(target, self.person_home))
         cases = [dossier(self.store, d.id) for d in self.store.find(Draft, owner=candidate.id)]
         settled = _settled(cases, base, live)
@@ -187,6 +189,15 @@ class Cycle:
             proposal=verdict.proposal,
             pairs=verdict.pairs,
         )
+
+    def _where(self, candidate: Candidate) -> str | None:
+        """Root of the project whose file would change; None: the person's own file."""
+        match self.scope:
+            case "user":
+                return None
+            case "project":
+                return candidate.project or self.project
+        return candidate.project or None
 
     def _propose(
         self,

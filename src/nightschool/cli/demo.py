@@ -1,0 +1,274 @@
+"""`nightschool demo`: the whole loop on recorded sessions, with a scripted apprentice, in a folder of its own."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nightschool.cli.exits import ExitCode
+from nightschool.cli.options import Json
+from nightschool.cli.output import Output
+from nightschool.cli.render import Diff, Line, Piece, Table
+
+if TYPE_CHECKING:
+    from nightschool.core.cycles import CycleReport
+    from nightschool.core.ports import LiveFile
+    from nightschool.core.proposals import Draft, Verdict
+    from nightschool.core.trials import Estimate
+    from nightschool.stages.cycle import Cycle, Prepared
+    from nightschool.wiring import Parts
+
+HONEST = "No model is called here: a scripted apprentice does the work, in the sandbox, on real files."
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def demo(*, json: Json = False) -> ExitCode:
+    """See the whole loop in seconds: no key, no network, nothing of yours is read or changed.
+
+    Sessions that Claude Code and Codex really wrote are read; a correction that recurs in them is found,
+    practised, proposed, examined, adopted and taken back, all in a temporary folder. The one who works is
+    a scripted apprentice: no model is called.
+
+    \b
+    Example:
+      nightschool demo
+    """
+    began = time.monotonic()
+    out = Output(json=json)
+    folder = Path(tempfile.mkdtemp(prefix="nightschool-demo-"))
+    try:
+        return _play(folder, out, began)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _play(folder: Path, out: Output, began: float) -> ExitCode:
+    from nightschool.testing.demo import lay_out  # noqa: PLC0415 - help needs no material
+
+    out.show(Line("nightschool demo", "bold"), HONEST, "")
+    person = folder / "person"
+    person.mkdir()
+    project = lay_out(person)
+    sandbox = _sandbox(folder, person, out)
+    with _parts(folder, person, sandbox) as parts, out.progress("practise") as steps:
+        cycle = parts.cycle(
+            project=str(project), progress=lambda what, done, total: steps.at(done, total, what)
+        )
+        with cycle.held():
+            prepared = cycle.prepare(parts.harvest_request(everything=True))
+            out.show(*_heard(prepared))
+            report = cycle.practise(prepared)
+        best = next((item for item in report.learned if item.code == "accept"), None)
+        summary = _summary(report, prepared)
+        if best is None or best.draft is None:
+            out.show(*_unlucky(report))
+            return out.result(
+                {**summary, "seconds": time.monotonic() - began}, [], ExitCode.NOTHING_CERTIFIED
+            )
+        shown = _proposal(parts, best.draft)
+        out.show(*_examined(shown, best.base, best.proposal))
+        taken = _adopt_and_undo(parts, cycle, prepared, shown.draft, out)
+    seconds = time.monotonic() - began
+    document = {
+        **summary,
+        "pairs": shown.verdict.pairs,
+        "wealth": shown.verdict.wealth,
+        "verdict": shown.verdict.kind,
+        **taken,
+        "seconds": seconds,
+    }
+    return out.result(document, _next(seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    draft: Draft
+    verdict: Verdict
+    diff: str
+
+
+def _parts(folder: Path, person: Path, sandbox: str) -> Any:
+    from nightschool import settings  # noqa: PLC0415
+    from nightschool.wiring import opened  # noqa: PLC0415
+
+    config = folder / "config.toml"
+    config.touch()
+    chosen = settings.load(
+        project=None,
+        environment={"NIGHTSCHOOL_HOME": str(folder / "home"), "NIGHTSCHOOL_CONFIG": str(config)},
+        flags={"runner": "scripted", "sandbox": sandbox, "limits.max_jobs": "none"},
+    )
+    path = {"PATH": os.environ.get("PATH", os.defpath)}
+    return opened(chosen, environment=path, person_home=person, demo=True)
+
+
+def _sandbox(folder: Path, person: Path, out: Output) -> str:
+    """bubblewrap, or for this content of ours alone, and said aloud, none."""
+    from nightschool.core.errors import SandboxUnavailable  # noqa: PLC0415
+    from nightschool.core.ports import SandboxPlan  # noqa: PLC0415
+    from nightschool.core.tasks import FilesSource  # noqa: PLC0415
+
+    with _parts(folder, person, "bubblewrap") as parts:
+        try:
+            with parts.sandbox().open(SandboxPlan(workspace=FilesSource())):
+                return "bubblewrap"
+        except SandboxUnavailable as error:
+            out.note(
+                Line(
+                    "unsafe-process: the demo goes on WITHOUT a sandbox; your own runs would stop here.",
+                    "red",
+                )
+            )
+            out.note(Line(str(error), "dim"))
+            return "unsafe-process"
+
+
+def _heard(prepared: Prepared) -> list[Piece | str]:
+    sessions = prepared.harvested.sessions
+    by_agent = {
+        source: sum(s.source == source for s in sessions) for source in sorted({s.source for s in sessions})
+    }
+    rows = [
+        (
+            len(item.sessions),
+            item.statement,
+            ", ".join(item.sources),
+            f"{item.last_at:%Y-%m-%d}" if item.last_at else None,
+        )
+        for item in prepared.mined.corrections
+    ]
+    train = sum(task.split == "train" for task in prepared.mined.tasks)
+    return [
+        f"1. Read {len(sessions)} sessions: "
+        + ", ".join(f"{n} of {name}" for name, n in by_agent.items())
+        + ".",
+        "2. What the person kept saying:",
+        Table(columns=("sessions", "correction", "agents", "last"), rows=rows),
+        f"3. Practise: {train} train tasks to learn from, {len(prepared.mined.tasks) - train} held out for the exam.",
+        "",
+    ]
+
+
+def _proposal(parts: Parts, draft_id: str) -> _Shown:
+    from nightschool.stages.publish import dossier  # noqa: PLC0415
+
+    case = dossier(parts.store, draft_id)
+    draft = case.draft
+    before = "" if draft.before is None else parts.store.blob(draft.before).decode("utf-8", "replace")
+    after = parts.store.blob(draft.after).decode("utf-8", "replace")
+    name = draft.target.place.removeprefix("project/")
+    diff = "".join(
+        difflib.unified_diff(before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}")
+    )
+    return _Shown(draft=draft, verdict=case.verdicts[-1], diff=diff)
+
+
+def _examined(shown: _Shown, base: Estimate | None, proposal: Estimate | None) -> list[Piece | str]:
+    verdict, moment = shown.verdict, shown.draft.edits[0].moment
+    rows = [_score("base", base), _score("proposal", proposal)]
+    guards = f"{len(verdict.guards)} guard tasks, none harmed" if verdict.guards else "no guard task"
+    return [
+        f"4. Proposal {shown.draft.id}, in the person's own words (session {moment.session}):",
+        Diff(shown.diff),
+        "",
+        f"5. The gate: {verdict.kind}. {verdict.why}.",
+        Line(f"   wealth {curve(verdict.path)} {verdict.wealth:.1f}; {guards}", "bold")
+        if verdict.wealth is not None
+        else "",
+        Table(columns=("arm", "score", "95 % interval", "fresh trials"), rows=rows),
+        "",
+    ]
+
+
+def _score(arm: str, value: Estimate | None) -> tuple[object, ...]:
+    if value is None:
+        return (arm, None, None, 0)
+    return (arm, f"{value.mean:.2f}", f"{value.low:.2f} to {value.high:.2f}", value.n)
+
+
+def curve(path: Sequence[float]) -> str:
+    """The wealth after each pair as a row of bars, from the smallest to the largest."""
+    low, high = min(path, default=0.0), max(path, default=0.0)
+    span = high - low or 1.0
+    return "".join(BARS[round((value - low) / span * (len(BARS) - 1))] for value in path)
+
+
+def _adopt_and_undo(
+    parts: Parts, cycle: Cycle, prepared: Prepared, draft: Draft, out: Output
+) -> dict[str, object]:
+    from nightschool.stages.publish import adopt, undo  # noqa: PLC0415
+
+    path = parts.place(draft.target)
+    old = parts.live.read(path)
+    release = adopt(
+        draft.id, store=parts.store, live=parts.live, place=parts.place, clock=parts.clock, actor="the demo"
+    )
+    passed, tried = _attempts(cycle, prepared, draft)
+    back = undo(release.number, store=parts.store, live=parts.live, clock=parts.clock, actor="the demo")
+    same = _same(parts.live.read(path), old)
+    out.show(
+        f"6. Adopted as {release.number} into {path.name}; on {passed} of {tried} held-out tasks the apprentice "
+        "now does it right.",
+        f"7. Undone as {back.number}: {path.name} has its old bytes and mode back: {'yes' if same else 'NO'}.",
+        "",
+    )
+    return {"published": release.number, "right_after_adopting": [passed, tried], "undone": same}
+
+
+def _same(now: LiveFile, old: LiveFile) -> bool:
+    return (now.content, now.mode) == (old.content, old.mode)
+
+
+def _attempts(cycle: Cycle, prepared: Prepared, draft: Draft) -> tuple[int, int]:
+    """One more attempt at each task that the correction concerns, with the live files as they are now."""
+    from nightschool.core.trials import Arm, TrialRequest  # noqa: PLC0415
+
+    live = cycle.surface.load(Path(draft.target.project), cycle.person_home)
+    tasks = [t for t in prepared.mined.tasks if draft.candidate in t.concerns and t.split == "holdout"]
+    trials = cycle.replay.trials(
+        [TrialRequest(task=task, harness=live, arm=Arm.DRAFT, purpose="live") for task in tasks]
+    )
+    return sum(trial.score == 1 for trial in trials), len(trials)
+
+
+def _summary(report: CycleReport, prepared: Prepared) -> dict[str, object]:
+    best = next((item for item in report.learned if item.code == "accept"), None)
+    return {
+        "sessions": report.sessions_read,
+        "tasks": len(prepared.mined.tasks),
+        "candidates": report.candidates,
+        "base": best and best.base and best.base.mean,
+        "draft": best and best.proposal and best.proposal.mean,
+        "pairs": None,
+        "wealth": None,
+        "verdict": None,
+        "published": None,
+        "undone": None,
+        "runner": report.runner,
+        "sandbox": report.sandbox,
+    }
+
+
+def _unlucky(report: CycleReport) -> list[Piece | str]:
+    rows = [(item.statement, item.code, item.why) for item in report.learned]
+    return [
+        Table(columns=("correction", "came to", "why"), rows=rows),
+        "The apprentice works by chance, and this time the gate was not convinced. Run the demo again.",
+    ]
+
+
+def _next(seconds: float) -> list[Piece | str]:
+    return [
+        Line(f"That took {seconds:.0f} seconds. {HONEST}", "dim"),
+        "What to type next:",
+        "  nightschool corrections     what you keep telling your own agents (no model, nothing leaves)",
+        "  nightschool doctor          what a run needs here, and what is missing",
+        "  nightschool run --dry-run   what a run on your own sessions would do",
+    ]

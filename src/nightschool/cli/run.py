@@ -1,0 +1,167 @@
+"""`nightschool run`: one cycle over the person's own sessions."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nightschool.cli.exits import ExitCode
+from nightschool.cli.options import Json
+from nightschool.cli.output import Output
+from nightschool.cli.render import Line, Piece, Table
+
+if TYPE_CHECKING:
+    from nightschool.core.cycles import CycleReport
+    from nightschool.stages.cycle import Cycle, Prepared
+    from nightschool.wiring import Parts
+
+Project = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The project; without it, that of this folder.")
+]
+AllProjects = Annotated[bool, typer.Option("--all-projects", help="All projects at once.")]
+Runner = Annotated[str | None, typer.Option(help="Agent that practises: claude-code, codex or auto.")]
+Model = Annotated[str | None, typer.Option(help="Model that it uses; without it, the agent's own choice.")]
+Mode = Annotated[str | None, typer.Option(help="Gate: certify or suggest.")]
+MaxJobs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Jobs that it may start.")]
+Scope = Annotated[str, typer.Option(help="Whose memory file: auto, project or user.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Read and plan only: no job, no cursor, no proposal.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the first run.")]
+
+JOBS_A_CANDIDATE = 190
+"""Pairs at a usual gain (70), guards with their probes (90), the report (24), training and the edit."""
+CERTIFIED = {"accept", "waits-for-review", "already-published", "already-followed"}
+
+
+def run(  # noqa: PLR0913 - one parameter an option
+    *,
+    project: Project = None,
+    all_projects: AllProjects = False,
+    runner: Runner = None,
+    model: Model = None,
+    mode: Mode = None,
+    max_jobs: MaxJobs = None,
+    scope: Scope = "auto",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    json: Json = False,
+) -> ExitCode:
+    """Read new sessions, practise what you keep correcting, and stage proposals for your review.
+
+    The sessions are those of the project that holds this folder, read where Claude Code and Codex keep
+    them. The agent that is installed practises in a sandbox without a network, with at most 100 jobs and
+    60 minutes. No file of yours changes: `nightschool adopt` does that, and `nightschool undo` takes it
+    back.
+
+    \b
+    Example:
+      nightschool run --dry-run
+      nightschool run --runner codex --max-jobs 40
+    """
+    from nightschool.cli import opening  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.report import markdown  # noqa: PLC0415
+
+    out = Output(json=json)
+    flags = {"runner": runner, "model": model, "gate.mode": mode, "limits.max_jobs": max_jobs}
+    with opening.opening(flags, project, rehearsal=dry_run) as parts, out.progress("reading") as steps:
+        root = None if all_projects else opening.project_root(project, out)
+        cycle = parts.cycle(
+            project=root, scope=scope, progress=lambda what, done, total: steps.at(done, total, what)
+        )
+        with cycle.held():
+            prepared = cycle.prepare(parts.harvest_request())
+            plan = _plan(parts, cycle, prepared)
+            if dry_run:
+                return out.result(_planned(plan, prepared), [*plan, "nothing was started, stored or staged"])
+            if prepared.mined.candidates and not yes and not parts.store.find(_reports()):
+                out.note(*plan)
+                out.confirm("Start?", otherwise="pass --yes to start without being asked")
+            report = cycle.practise(prepared)
+    folder = parts.settings.home / "reports"
+    opening.write_private(folder / f"{report.cycle}.md", markdown(report))
+    return out.result(report, [*told(report), f"report: {folder / report.cycle}.md"], code_of(report))
+
+
+def _reports() -> type[CycleReport]:
+    from nightschool.core.cycles import CycleReport  # noqa: PLC0415
+
+    return CycleReport
+
+
+def code_of(report: CycleReport) -> ExitCode:
+    """3 where something was tried and nothing passed."""
+    if not report.learned or any(item.code in CERTIFIED for item in report.learned):
+        return ExitCode.DONE
+    return ExitCode.NOTHING_CERTIFIED
+
+
+def _plan(parts: Parts, cycle: Cycle, prepared: Prepared) -> list[Piece | str]:
+    name, why = parts.runner_name()
+    candidates = prepared.mined.candidates
+    jobs = JOBS_A_CANDIDATE * len(candidates)
+    limit = cycle.door.budget.jobs
+    capped = jobs if limit is None else min(jobs, limit)
+    wall, tokens = _usual(parts)
+    width = parts.settings.limits.width
+    expected = (
+        "unknown yet" if wall is None else f"about {capped * wall / width / timedelta(minutes=1):.0f} minutes"
+    )
+    used = "unknown yet" if tokens is None else f"about {capped * tokens} tokens"
+    rows = [(item.statement, len(item.sessions), item.project or "several") for item in candidates]
+    return [
+        f"{len(prepared.harvested.sessions)} sessions with something new; "
+        f"{len(prepared.mined.corrections)} corrections, {len(candidates)} of them worth an edit",
+        *([Table(columns=("correction", "sessions", "project"), rows=rows)] if rows else []),
+        f"runner: {name}, since {why}",
+        f"expected: up to {capped} jobs, time {expected}, use {used}",
+        f"limits: {limit or 'no limit of'} jobs, {parts.settings.limits.max_minutes or 'no limit of'} minutes",
+    ]
+
+
+def _usual(parts: Parts) -> tuple[timedelta | None, int | None]:
+    """Mean time and tokens of the jobs so far; None while nothing is known."""
+    from nightschool.core.jobs import Finished  # noqa: PLC0415
+
+    finished = parts.store.find(Finished)[-200:]
+    walls = [job.ended_at - job.started_at for job in finished]
+    tokens = [job.outcome.usage.tokens for job in finished if job.outcome.usage.tokens is not None]
+    wall = sum(walls, timedelta()) / len(walls) if walls else None
+    return wall, round(sum(tokens) / len(tokens)) if tokens else None
+
+
+def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:
+    return {
+        "dry_run": True,
+        "sessions": [session.id for session in prepared.harvested.sessions],
+        "candidates": prepared.mined.candidates,
+        "tasks": [task.id for task in prepared.mined.tasks],
+        "plan": [piece for piece in plan if isinstance(piece, str)],
+    }
+
+
+def told(report: CycleReport) -> list[Piece | str]:
+    """A report on the screen."""
+    from nightschool.rules.report import WORDS, spend_line  # noqa: PLC0415
+
+    rows = [
+        (item.draft, item.statement, WORDS.get(item.code, item.code), item.why) for item in report.learned
+    ]
+    pieces: list[Piece | str] = [
+        f"{report.sessions_read} sessions with something new, {report.human_turns} human turns; "
+        f"{report.corrections} corrections, {report.candidates} worth an edit; "
+        f"{report.tasks_train} train and {report.tasks_holdout} held-out tasks",
+        *(f"left out: {count} x {reason}" for reason, count in report.left_out),
+    ]
+    if rows:
+        pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
+    else:
+        pieces.append("nothing to learn: no correction was heard often enough yet")
+    pieces += [Line(spend_line(report.spend), "dim"), *(Line(note, "dim") for note in report.notes)]
+    waiting = [item.draft for item in report.learned if item.draft is not None]
+    if waiting:
+        pieces.append(f"next: nightschool show {waiting[0]} --diff")
+    return pieces

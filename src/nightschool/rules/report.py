@@ -1,0 +1,107 @@
+"""The report of a cycle as Markdown: what was read, tried, and come to, with the reasons."""
+
+from __future__ import annotations
+
+from nightschool.core.cycles import CycleReport, Learned, Spend
+from nightschool.core.trials import Estimate
+
+WORDS = {
+    "accept": "certified: it passed the gate and waits for your review",
+    "reject": "rejected by the gate",
+    "undecided": "suggestion: not decided yet, goes on in the next run",
+    "underpowered": "suggestion: too few held-out tasks to prove it",
+    "invalid": "the exam says nothing about it",
+    "budget-ended": "the budget ended first",
+}
+"""What the codes of `Learned` mean; other codes speak for themselves."""
+
+
+def markdown(report: CycleReport) -> str:
+    """The whole report. All texts in it are redacted already."""
+    minutes = (report.ended_at - report.started_at).total_seconds() / 60
+    model = report.model or "the agent's own choice"
+    lines = [
+        f"# Cycle {report.cycle}",
+        "",
+        f"{report.started_at:%Y-%m-%d %H:%M} UTC, {minutes:.1f} minutes. "
+        f"Project: {report.project or 'all'}. Runner: {report.runner} {report.runner_version}, "
+        f"model: {model}, sandbox: {report.sandbox}, gate: {report.mode}.",
+        "",
+        "## Read",
+        "",
+        f"* {report.sessions_read} sessions with something new, {report.human_turns} human turns; "
+        f"{report.sessions_known} sessions known.",
+        *(f"* left out: {count} x {reason}" for reason, count in report.left_out),
+        *([f"* {report.postponed} postponed to the next run"] if report.postponed else []),
+        f"* {report.corrections} corrections, {report.candidates} worth an edit; "
+        f"{report.tasks_train} train tasks, {report.tasks_holdout} held-out tasks.",
+        *(f"* no task from {count} sessions: {code}" for code, count in report.skipped),
+        "",
+        "## Learned",
+        "",
+        *(line for item in report.learned for line in _learned(item)),
+        *([] if report.learned else ["Nothing was tried.", ""]),
+        "## Cost",
+        "",
+        f"* {spend_line(report.spend)}",
+        f"* {report.trials} scored trials",
+        *(f"* {count} trials lost in arm {arm}" for arm, count in report.lost_by_arm),
+        "",
+        *(["## Notes", "", *(f"* {note}" for note in report.notes), ""] if report.notes else []),
+        *([f"**Broke off:** {report.failed}", ""] if report.failed else []),
+    ]
+    return "\n".join(lines)
+
+
+def _learned(item: Learned) -> list[str]:
+    lines = [
+        f"### {_inline(item.statement)}",
+        "",
+        f"Said in {item.sessions} sessions. **{WORDS.get(item.code, item.code)}**: {item.why}",
+        "",
+    ]
+    if item.draft is not None:
+        lines += [f"Proposal `{item.draft}`: `nightschool show {item.draft} --diff`", ""]
+    if item.base is not None or item.proposal is not None:
+        lines += [
+            "| arm | score | 95 % interval | fresh trials |",
+            "| --- | --- | --- | --- |",
+            _row("base", item.base),
+            _row("proposal", item.proposal),
+            "",
+        ]
+    if item.refused:
+        lines += ["Refused edits:", ""]
+        lines += [
+            f"* {_inline(one.edit.rule or one.edit.anchor)}: {one.text} [{one.code}]" for one in item.refused
+        ]
+        lines += [""]
+    return lines
+
+
+def _row(arm: str, value: Estimate | None) -> str:
+    if value is None:
+        return f"| {arm} | unknown | | 0 |"
+    return f"| {arm} | {value.mean:.2f} | {value.low:.2f} to {value.high:.2f} | {value.n} |"
+
+
+def spend_line(spend: Spend) -> str:
+    """Jobs, tokens and money in one line. Unknown is said, never counted as nothing."""
+    tokens = f"{spend.tokens} tokens"
+    if spend.unknown_tokens:
+        tokens += f" known, {spend.unknown_tokens} jobs did not tell"
+    cost = f"{spend.cost:.2f} dollars"
+    if spend.unknown_cost:
+        cost = f"{cost} known, {spend.unknown_cost} jobs did not tell"
+    return (
+        f"{spend.jobs} jobs started, {spend.reused} answered from finished ones, {spend.lost} lost; "
+        f"{tokens}; {cost}"
+    )
+
+
+def _inline(text: str) -> str:
+    """One line of Markdown that cannot open a row, a tag or a heading."""
+    folded = " ".join(text.split())
+    for mark in "\\`*_{}[]<>|#":
+        folded = folded.replace(mark, "\\" + mark)
+    return folded
