@@ -9,7 +9,18 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from nightschool.cli import corrections, demo, doctor, gate, harvest, status, tasks, version
+from nightschool.cli import (
+    corrections,
+    demo,
+    doctor,
+    gate,
+    harvest,
+    proposals,
+    publish,
+    status,
+    tasks,
+    version,
+)
 from nightschool.cli import run as run_command
 from nightschool.cli.exits import ENVIRONMENT, ExitCode, error_code, exit_code
 from nightschool.cli.output import Output
@@ -24,6 +35,11 @@ COMMANDS: dict[str, Command] = {
     "run": run_command.run,
     "harvest": harvest.harvest,
     "tasks": tasks.tasks,
+    "proposals": proposals.proposals,
+    "show": proposals.show,
+    "adopt": publish.adopt,
+    "reject": publish.reject,
+    "undo": publish.undo,
     "status": status.status,
     "doctor": doctor.doctor,
     "version": version.version,

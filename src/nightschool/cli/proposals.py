@@ -1,0 +1,66 @@
+"""`nightschool proposals` and `nightschool show`: what waits for a person's word, and why."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nightschool.cli.exits import ExitCode
+from nightschool.cli.options import Json
+from nightschool.cli.output import Output
+
+All = Annotated[bool, typer.Option("--all", help="Those too that were rejected or failed.")]
+Name = Annotated[str, typer.Argument(metavar="ID", help="Id of a proposal, or its beginning.")]
+WithDiff = Annotated[bool, typer.Option("--diff", help="Show the change of the file, line by line.")]
+
+
+def proposals(*, every: All = False, json: Json = False) -> ExitCode:
+    """List the edits that are proposed to you, the newest first.
+
+    One that is in review passed the gate. A suggestion did not, or not yet: it is adopted only with a
+    reason of yours.
+
+    \b
+    Example:
+      nightschool proposals
+      nightschool proposals --all --json
+    """
+    from nightschool.cli import dossiers  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.opening import opening  # noqa: PLC0415
+    from nightschool.stages.publish import drafts  # noqa: PLC0415
+
+    with opening() as parts:
+        known = drafts(parts.store)[::-1]
+        cases = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
+        document = {
+            "proposals": [dossiers.row(case, parts) for case in cases],
+            "not_listed": len(known) - len(cases),
+        }
+        told = [dossiers.listed(cases, parts)] if cases else []
+        following = [f"next: nightschool show {case.draft.id} --diff" for case in cases[:1]]
+    hidden = len(known) - len(cases)
+    more = [f"{hidden} more, rejected or failed: nightschool proposals --all"] if hidden else []
+    none = [] if cases else ["No proposal is open.", *([] if hidden else ["next: nightschool run"])]
+    return Output(json=json).result(document, [*none, *told, *more, *following])
+
+
+def show(proposal: Name, *, diff: WithDiff = False, json: Json = False) -> ExitCode:
+    """Show a proposal: its edits with your words, the gate's verdict with its evidence, what became of it.
+
+    \b
+    Example:
+      nightschool show d-1f2e3d4c5b --diff
+      nightschool show d-1f2e --json
+    """
+    from nightschool.cli import dossiers  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.opening import opening  # noqa: PLC0415
+    from nightschool.stages.publish import dossier  # noqa: PLC0415
+
+    with opening() as parts:
+        case = dossier(parts.store, proposal)
+        out = Output(json=json)
+        if json:
+            return out.result(dossiers.document(case, parts))
+        change = dossiers.shown_diff(case, parts) if diff else []
+        return out.result(None, [*change, *dossiers.pieces(case, parts)])

@@ -1,0 +1,265 @@
+"""`proposals`, `show`, `adopt`, `reject` and `undo`, each as one command line over a store on disk."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.cli.app import run
+from nightschool.cli.dossiers import curve
+from nightschool.core.proposals import Draft, GuardReport, SafetyReport, Verdict, VerdictKind
+from nightschool.core.trials import Estimate
+from publish_builders import AFTER, BEFORE, CANDIDATE, FINDING, MODE, draft_of, safety_of, verdict_of
+
+WEALTH = tuple(1.25**at for at in range(1, 21))
+
+
+class Desk:
+    """A person with a home, a project with a memory file, and one proposal for it."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.home = folder / "school"
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.file = self.project / "CLAUDE.md"
+        self.file.write_bytes(BEFORE)
+        self.file.chmod(MODE)
+        self._capsys = capsys
+
+    @contextmanager
+    def store(self) -> Iterator[SqliteStore]:
+        store = SqliteStore.open(self.home)
+        yield store
+        store.close()
+
+    def propose(
+        self,
+        kind: VerdictKind = VerdictKind.ACCEPT,
+        after: bytes = AFTER,
+        *,
+        new: bool = False,
+        safe: bool = True,
+    ) -> Draft:
+        with self.store() as store:
+            draft = draft_of(store, None if new else BEFORE, after)
+            draft = replace(draft, target=replace(draft.target, project=str(self.project)))
+            verdict = replace(_full(verdict_of(draft, kind)), draft=draft.digest)
+            store.commit(CANDIDATE, draft, _safety(draft, safe=safe), verdict)
+        return draft
+
+    def says(self, *arguments: str, code: int = 0) -> str:
+        """What a command prints to both streams."""
+        assert run(arguments) == code, self._capsys.readouterr()
+        printed = self._capsys.readouterr()
+        return printed.out + printed.err
+
+    def gives(self, *arguments: str, code: int = 0) -> Any:
+        """The one document of a command."""
+        assert run([*arguments, "--json"]) == code
+        return json.loads(self._capsys.readouterr().out)
+
+
+def _full(verdict: Verdict) -> Verdict:
+    return replace(
+        verdict,
+        alpha=0.06,
+        wealth=WEALTH[-1],
+        path=WEALTH,
+        pairs=20,
+        decided=12,
+        base=Estimate(mean=0.25, low=0.1, high=0.5, n=12),
+        proposal=Estimate(mean=0.92, low=0.65, high=0.99, n=12),
+        guards=(GuardReport(task="t-guard", pairs=8, harm=0.5, total=0.0, unseen_loss=0.3),),
+        losses_base=1,
+    )
+
+
+def _safety(draft: Draft, *, safe: bool) -> SafetyReport:
+    return safety_of(draft) if safe else safety_of(draft, FINDING)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
+    person = tmp_path / "person"
+    person.mkdir()
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(person / ".config"))
+    monkeypatch.delenv("NIGHTSCHOOL_CONFIG", raising=False)
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "school"))
+    monkeypatch.setenv("USER", "ada")
+    monkeypatch.chdir(person)
+    return Desk(tmp_path, capsys)
+
+
+def test_proposals_are_listed_with_their_status(desk: Desk) -> None:
+    """What is certified is in review, what is not is called a suggestion; what failed is only counted."""
+    certified = desk.propose()
+    suggested = desk.propose(VerdictKind.UNDECIDED, AFTER + b"more\n")
+    failed = desk.propose(VerdictKind.REJECT, AFTER + b"worse\n")
+    told = desk.gives("proposals")
+    assert {row["id"]: row["status"] for row in told["proposals"]} == {
+        certified.id: "in review",
+        suggested.id: "suggestion",
+    }
+    assert told["not_listed"] == 1
+    assert "1 more, rejected or failed: nightschool proposals --all" in desk.says("proposals")
+    everything = {row["id"]: row["status"] for row in desk.gives("proposals", "--all")["proposals"]}
+    assert everything[failed.id] == "evaluation failed"
+
+
+def test_no_proposal_says_what_to_do(desk: Desk) -> None:
+    """An empty list is no error and names the next step."""
+    assert desk.gives("proposals") == {"proposals": [], "not_listed": 0}
+    assert "next: nightschool run" in desk.says("proposals")
+
+
+def test_show_tells_all_evidence(desk: Desk) -> None:
+    """A proposal is shown with its file, the person's words, verdict, wealth, scores, guards and losses."""
+    draft = desk.propose()
+    told = desk.says("show", draft.id)
+    for text in (
+        f"{draft.id}: in review",
+        str(desk.file),
+        "+ use pnpm, not npm",
+        "you said: 'use pnpm, not npm' (session s1, turn 2)",
+        "Gate: accept. because of that [a-code]",
+        curve(WEALTH),
+        "16.7 that it needs",
+        "0.65 to 0.99",
+        "t-guard",
+        "trials lost: base 1, with it 0",
+        "Safety: nothing found",
+        f"next: nightschool adopt {draft.id}\n",
+    ):
+        assert text in told
+    assert "@@" not in told
+    assert "\n+* use pnpm, not npm\n" in desk.says("show", draft.id, "--diff")
+
+
+def test_show_as_a_document_holds_everything(desk: Desk) -> None:
+    """--json is one document with draft, evidence and diff, found by the beginning of an id too."""
+    draft = desk.propose(safe=False)
+    told = desk.gives("show", draft.id[:6])
+    assert told["id"] == draft.id
+    assert told["status"] == "safety failed"
+    assert told["safety"][0]["findings"][0]["code"] == "secret"
+    assert told["verdicts"][0]["path"] == list(WEALTH)
+    assert told["draft"]["edits"][0]["moment"]["quote"] == "use pnpm, not npm"
+    assert told["diff"].startswith("--- a/CLAUDE.md\n+++ b/CLAUDE.md\n")
+    assert "a token in line 3" in desk.says("show", draft.id)
+
+
+def test_an_unknown_id_is_wrong_use(desk: Desk) -> None:
+    """A name that is none gives exit code 2 and where the names are."""
+    assert "`nightschool proposals` lists them" in desk.says("show", "d-0000000000", code=2)
+
+
+def test_adopt_and_undo_give_the_file_back(desk: Desk) -> None:
+    """adopt says what it wrote and how to take it back; undo restores bytes and mode and says so."""
+    draft = desk.propose()
+    told = desk.says("adopt", draft.id)
+    assert f"adopted {draft.id} as r-0001: wrote {desk.file}" in told
+    assert f"next: nightschool undo {draft.id}" in told
+    assert desk.file.read_bytes() == AFTER
+    again = desk.gives("adopt", draft.id)
+    assert (again["written"], again["release"]["number"]) == (False, "r-0001")
+    told = desk.says("undo", draft.id)
+    assert f"{desk.file} has the bytes and the mode (0640) back" in told
+    assert (desk.file.read_bytes(), desk.file.stat().st_mode & 0o777) == (BEFORE, MODE)
+    assert "r-0001 was undone already as r-0002; nothing was written" in desk.says("undo", "r-0001")
+    shown = desk.says("show", draft.id)
+    assert "undoes r-0001" in shown
+    assert "rolled back" in shown
+    assert "ada" in shown
+
+
+def test_undo_removes_a_file_that_was_new(desk: Desk) -> None:
+    """Where there was no file before, undo removes the one that was made, and says so."""
+    desk.file.unlink()
+    draft = desk.propose(new=True)
+    assert "--- /dev/null" in desk.says("show", draft.id, "--diff")
+    desk.gives("adopt", draft.id)
+    assert "is removed, since there was no such file before" in desk.says("undo")
+    assert not desk.file.exists()
+    assert "nothing is published that could be undone" in desk.says("undo", code=2)
+
+
+def test_a_suggestion_needs_a_reason(desk: Desk) -> None:
+    """A suggestion is refused with the code and the command to type, and adopted with a reason, kept."""
+    draft = desk.propose(VerdictKind.UNDERPOWERED)
+    told = desk.says("adopt", draft.id[:7], code=4)
+    assert f"nightschool adopt {draft.id} --reason WHY [waiver-missing]" in told
+    (reason,) = desk.gives("adopt", draft.id, code=4)["error"]["reasons"]
+    assert reason["code"] == "waiver-missing"
+    assert desk.file.read_bytes() == BEFORE
+    desk.gives("adopt", draft.id, "--reason", "I always say it")
+    assert desk.file.read_bytes() == AFTER
+    assert desk.gives("show", draft.id)["reviews"][0]["reason"] == "I always say it"
+
+
+def test_reject_keeps_the_reason(desk: Desk) -> None:
+    """A rejected proposal cannot be adopted; rejecting without a reason is wrong use."""
+    draft = desk.propose()
+    desk.says("reject", draft.id, code=2)
+    assert "--reason is empty" in desk.says("reject", draft.id, "--reason", " ", code=2)
+    assert f"rejected {draft.id}: one project only" in desk.says(
+        "reject", draft.id, "--reason", "one project only"
+    )
+    assert "rejected already by ada" in desk.says("reject", draft.id, "--reason", "again")
+    assert "wrong-state" in desk.says("adopt", draft.id, code=4)
+    assert desk.file.read_bytes() == BEFORE
+    assert draft.id not in desk.says("proposals")
+
+
+def test_adopt_shows_a_file_that_changed(desk: Desk) -> None:
+    """A live file that changed since is left alone: both changes are shown, and how to go on."""
+    draft = desk.propose()
+    desk.file.write_bytes(BEFORE + b"mine\n")
+    told = desk.says("adopt", draft.id, code=4)
+    for text in (
+        "+mine",
+        "+* use pnpm, not npm",
+        "nightschool run\n",
+        f"nightschool reject {draft.id} --reason",
+    ):
+        assert text in told
+    error = desk.gives("adopt", draft.id, code=4)["error"]
+    assert error["code"] == "stale-live-file"
+    assert error["path"] == str(desk.file)
+    assert "+mine" in error["diff"]
+    assert desk.file.read_bytes() == BEFORE + b"mine\n"
+
+
+def test_undo_shows_a_file_that_changed(desk: Desk) -> None:
+    """What was written after adopting is never lost to an undo: it is shown, exit code 4."""
+    draft = desk.propose()
+    desk.gives("adopt", draft.id)
+    desk.file.write_bytes(AFTER + b"mine\n")
+    told = desk.says("undo", code=4)
+    assert "+mine" in told
+    assert "take your later changes out of the file, then undo again" in told
+    assert desk.file.read_bytes() == AFTER + b"mine\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [((), ""), ((1.0, 1.0), "▁▁"), ((1.0, 2.0, 4.0, 8.0), "▁▃▆█"), ((0.5,), "▁"), ((0.0, 1.0), "▁█")],
+)
+def test_the_curve(path: tuple[float, ...], shown: str) -> None:
+    """Equal factors are equal steps, 1 is always on the scale, and a wealth of zero has a bar too."""
+    assert curve(path) == shown
+
+
+def test_a_long_curve_ends_with_the_last_wealth() -> None:
+    """Of more pairs than fit every n-th is shown, and the last one always."""
+    told = curve([1.0] * 200 + [math.e])
+    assert len(told) <= 60
+    assert told.endswith("▁█")
