@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -235,13 +236,12 @@ def redaction_key(home: Path) -> bytes:
     """The key of the stand-ins, made once: equal secrets have equal stand-ins, which tell nothing of them."""
     path = home / "redaction.key"
     if not path.exists():
-        new = home / f".redaction.key.{os.getpid()}"
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor, new = tempfile.mkstemp(dir=home, prefix=".redaction.key.")  # mode 0600
         with os.fdopen(descriptor, "wb") as file:
             file.write(secrets.token_bytes(KEY_BYTES))
         with suppress(FileExistsError):
             os.link(new, path)  # whole at once, and only if another process was not first
-        new.unlink()
+        Path(new).unlink()
     key = path.read_bytes()
     if len(key) != KEY_BYTES:
         raise UserError(f"{path} is no key of ours: move it away, and a new one is made")
