@@ -22,7 +22,7 @@ Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; a suggestion is 
 WhyNot = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why you turn it down; kept with it.")]
 Which = Annotated[
     str | None,
-    typer.Argument(metavar="[ID]", help="Proposal or release (r-0001); without it, what was adopted last."),
+    typer.Argument(metavar="ID", help="Proposal or release (r-0001); without it, what was adopted last."),
 ]
 
 
