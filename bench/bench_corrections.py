@@ -16,7 +16,6 @@ from pathlib import Path
 
 from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
 from nightschool.adapters.codex.transcripts import CodexTranscripts
-
 from nightschool.core.ports import TranscriptSource
 from nightschool.core.sessions import SignalKind, TranscriptRef
 from nightschool.rules.signals import signals
@@ -67,9 +66,7 @@ def main() -> int:
     print(
         f"sensitivity   {sum(told)} of {len(told)} corrected sessions are found: {sum(told) / len(told):.2f}"
     )
-    print(
-        f"false alarms  {sum(calm)} of {len(calm)} others are taken for it: {sum(calm) / len(calm):.2f}"
-    )
+    print(f"false alarms  {sum(calm)} of {len(calm)} others are taken for it: {sum(calm) / len(calm):.2f}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`nightschool demo`: the whole loop on recorded sessions, with a scripted apprentice, in a folder of its own."""
+"""`nightschool demo`: the whole loop on recorded sessions, with a scripted apprentice, in its own folder."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
+from nightschool.cli.progress import told_by
 from nightschool.cli.render import Diff, Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ def _play(folder: Path, out: Output, began: float) -> ExitCode:
     project = lay_out(person)
     sandbox = _sandbox(folder, person, out)
     with _parts(folder, person, sandbox) as parts, out.progress("practise") as steps:
-        cycle = parts.cycle(
-            project=str(project), progress=lambda what, done, total: steps.at(done, total, what)
-        )
+        cycle = parts.cycle(project=str(project), progress=told_by(steps))
         with cycle.held():
             prepared = cycle.prepare(parts.harvest_request(everything=True))
             out.show(*_heard(prepared))
@@ -151,7 +150,7 @@ def _heard(prepared: Prepared) -> list[Piece | str]:
         + ".",
         "2. What the person kept saying:",
         Table(columns=("sessions", "correction", "agents", "last"), rows=rows),
-        f"3. Practise: {train} train tasks to learn from, {len(prepared.mined.tasks) - train} held out for the exam.",
+        f"3. Practise: {train} train tasks, {len(prepared.mined.tasks) - train} held out for the exam.",
         "",
     ]
 
@@ -214,9 +213,9 @@ def _adopt_and_undo(
     back = undo(release.number, store=parts.store, live=parts.live, clock=parts.clock, actor="the demo")
     same = _same(parts.live.read(path), old)
     out.show(
-        f"6. Adopted as {release.number} into {path.name}; on {passed} of {tried} held-out tasks the apprentice "
-        "now does it right.",
-        f"7. Undone as {back.number}: {path.name} has its old bytes and mode back: {'yes' if same else 'NO'}.",
+        f"6. Adopted as {release.number} into {path.name}; "
+        f"{passed} of {tried} held-out tasks are now done right.",
+        f"7. Undone as {back.number}: old bytes and mode are back: {'yes' if same else 'NO'}.",
         "",
     )
     return {"published": release.number, "right_after_adopting": [passed, tried], "undone": same}

@@ -11,6 +11,7 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
+from nightschool.cli.progress import told_by
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -69,9 +70,7 @@ def run(  # noqa: PLR0913 - one parameter an option
     flags = {"runner": runner, "model": model, "gate.mode": mode, "limits.max_jobs": max_jobs}
     with opening.opening(flags, project, rehearsal=dry_run) as parts, out.progress("reading") as steps:
         root = None if all_projects else opening.project_root(project, out)
-        cycle = parts.cycle(
-            project=root, scope=scope, progress=lambda what, done, total: steps.at(done, total, what)
-        )
+        cycle = parts.cycle(project=root, scope=scope, progress=told_by(steps))
         with cycle.held():
             prepared = cycle.prepare(parts.harvest_request())
             plan = _plan(parts, cycle, prepared)
@@ -118,7 +117,8 @@ def _plan(parts: Parts, cycle: Cycle, prepared: Prepared) -> list[Piece | str]:
         *([Table(columns=("correction", "sessions", "project"), rows=rows)] if rows else []),
         f"runner: {name}, since {why}",
         f"expected: up to {capped} jobs, time {expected}, use {used}",
-        f"limits: {limit or 'no limit of'} jobs, {parts.settings.limits.max_minutes or 'no limit of'} minutes",
+        f"limits: {limit or 'no limit of'} jobs, "
+        f"{parts.settings.limits.max_minutes or 'no limit of'} minutes",
     ]
 
 
