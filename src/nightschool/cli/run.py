@@ -68,8 +68,13 @@ def run(  # noqa: PLR0913 - one parameter an option
 
     out = Output(json=json)
     flags = {"runner": runner, "model": model, "gate.mode": mode, "limits.max_jobs": max_jobs}
-    with opening.opening(flags, project, rehearsal=dry_run) as parts, out.progress("reading") as steps:
-        root = None if all_projects else opening.project_root(project, out)
+    root = None if all_projects else opening.project_root(project, out)
+    if root == str(Path.home()) and not yes:
+        out.confirm(
+            "This is your home folder, not a project. Take all that lies directly in it as one?",
+            otherwise="go to a project, name one with --project, take --all-projects, or pass --yes.",
+        )
+    with opening.opening(flags, project, rehearsal=dry_run) as parts, out.progress("run") as steps:
         cycle = parts.cycle(project=root, scope=scope, progress=told_by(steps))
         with cycle.held():
             prepared = cycle.prepare(parts.harvest_request())
