@@ -48,7 +48,7 @@ class Learned(Value):
     sessions: int
     code: str
     """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
-    lost, no-edit, unsafe, budget-ended, waits-for-review, rejected-before"""
+    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, rejected-before"""
     why: str
     draft: str | None = None
     refused: tuple[RefusedEdit, ...] = ()

@@ -296,6 +296,9 @@ def _settled(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> tuple[s
             return "already-published", f"proposal {case.draft.id} was adopted", case.draft.id
         if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fresh(case.draft, base, live):
             return "waits-for-review", f"proposal {case.draft.id} waits for you", case.draft.id
+        if case.status is Status.ROLLED_BACK and _fresh(case.draft, base, live):
+            why = f"proposal {case.draft.id} was adopted and taken back; `nightschool adopt` takes it again"
+            return "taken-back", why, case.draft.id
     return None
 
 

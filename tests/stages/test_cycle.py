@@ -1,0 +1,250 @@
+"""The whole loop, over the demo's real transcripts in a temporary HOME."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cycle_builders import Place, QuickRunner, cycle_in, killed_at, run_cycle, tree
+from nightschool.core.cycles import CycleReport, Learned
+from nightschool.core.errors import AuthenticationFailed, Busy
+from nightschool.core.jobs import Failed, Finished, Job, Outcome, Reason, Reservation, Role
+from nightschool.core.proposals import Draft, Status, Verdict
+from nightschool.core.sessions import Offset, Session, Window
+from nightschool.core.tasks import Task
+from nightschool.stages.cycle import Cycle
+from nightschool.stages.publish import adopt, drafts, reject, undo
+from nightschool.wiring import Parts
+
+OS_PATH = "Don't use os.path, use pathlib"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place.made(tmp_path)
+
+
+def about(report: CycleReport, statement: str = OS_PATH) -> Learned:
+    return next(item for item in report.learned if item.statement == statement)
+
+
+def test_the_loop_end_to_end(place: Place) -> None:
+    """B05, B23: a correction in real sessions becomes an accepted proposal; nothing of the person's moves.
+
+    Repository, index, hooks and the agents' folders stay the same in every byte: no replay's session is there.
+    """
+    before = tree(place.person)
+    report = run_cycle(place)
+    assert tree(place.person) == before
+    assert {name.split("/")[0] for name in before} == {"ledger", ".claude", ".codex"}
+    learned = about(report)
+    assert learned.code == "accept", learned.why
+    assert learned.base is not None
+    assert learned.proposal is not None
+    assert learned.base.mean < learned.proposal.mean
+    assert (report.sessions_read, report.spend.unsettled, report.failed) == (15, 0, None)
+    assert report.spend.jobs > report.trials // 2
+    with cycle_in(place) as (parts, _):
+        assert parts.store.get(CycleReport, report.cycle) == report
+        (case,) = [case for case in drafts(parts.store) if case.draft.id == learned.draft]
+        assert case.status is Status.IN_REVIEW
+        after = parts.store.blob(case.draft.after)
+        assert b"pathlib" in after
+        assert (place.project / "CLAUDE.md").read_bytes() != after, "only adopt touches the live file"
+    assert not list((place.ours / "work" / "jobs").iterdir()), "no workspace is left"
+
+
+def test_a_second_cycle_waits_for_the_person(place: Place) -> None:
+    """B04: a cycle leaves nothing new to harvest, and what waits for review costs no further job."""
+    first = run_cycle(place, runner=QuickRunner())
+    assert about(first).code == "accept", about(first).why
+    runner = QuickRunner()
+    second = run_cycle(place, runner=runner, everything=False)
+    assert (second.sessions_read, second.human_turns) == (0, 0)
+    assert second.sessions_known == first.sessions_known
+    learned = about(second)
+    assert (learned.code, learned.draft) == ("waits-for-review", about(first).draft)
+    assert learned.draft is not None
+    assert learned.draft in learned.why
+    assert (runner.jobs, second.spend.jobs) == ([], 0)
+
+
+def test_two_cycles_at_once_are_one_too_many(place: Place) -> None:
+    """B56: the second is told that another runs, at once, and reads and writes nothing."""
+    with cycle_in(place) as (_, running), running.held(), cycle_in(place) as (parts, second):
+        with pytest.raises(Busy), second.held():
+            pytest.fail("two cycles ran at once")
+        assert parts.store.find(Session) == ()
+    with cycle_in(place) as (_, third), third.held():
+        pass
+
+
+@pytest.mark.parametrize("number", [2, 14])
+def test_a_killed_cycle_goes_on_where_it_was(place: Place, number: int) -> None:
+    """B56: after a kill -9 no lock is left, no finished job runs again, and the verdict is the same."""
+    undisturbed = place.beside("undisturbed")
+    expected = about(run_cycle(undisturbed, runner=QuickRunner()))
+    began = killed_at(place, number)
+    with cycle_in(place) as (parts, _):
+        finished = {record.key for record in parts.store.find(Finished)}
+        booked = {record.key for record in parts.store.find(Reservation)}
+        assert parts.store.find(CycleReport) == ()
+    assert finished < set(began) <= booked, "the job that was killed stays booked"
+    runner = QuickRunner()
+    learned = about(run_cycle(place, runner=runner))
+    keys = [job.key for job in runner.jobs]
+    assert not finished & set(keys)
+    assert len(keys) == len(set(keys))
+    assert set(began) - finished <= set(keys), "what was broken off is made again, on its own draw"
+    assert (learned.code, learned.draft, learned.pairs) == (expected.code, expected.draft, expected.pairs)
+    with cycle_in(place) as (one, _), cycle_in(undisturbed) as (other, _):
+        paths = [
+            [(verdict.kind, verdict.code, verdict.path) for verdict in parts.store.find(Verdict)]
+            for parts in (one, other)
+        ]
+        assert paths[0] == paths[1]
+
+
+def _refuse(_job: Job) -> Outcome:
+    raise AuthenticationFailed("the key is refused: log in again")
+
+
+def test_a_refused_login_moves_no_cursor(place: Place) -> None:
+    """A refused login is loud, moves no cursor and stages nothing; the next run sees all sessions."""
+    with pytest.raises(AuthenticationFailed, match="log in again"):
+        run_cycle(place, runner=QuickRunner(before=_refuse), everything=False)
+    with cycle_in(place) as (parts, _):
+        for kind in (Offset, Window, Draft, CycleReport):
+            assert parts.store.find(kind) == (), kind
+    fresh = run_cycle(place.beside("fresh"), runner=QuickRunner(), everything=False)
+    again = run_cycle(place, runner=QuickRunner(), everything=False)
+    assert again.sessions_read == fresh.sessions_read > 0
+    assert about(again).code == about(fresh).code
+
+
+def test_a_login_refused_later_keeps_the_cursors_of_before(place: Place) -> None:
+    """Cursors go back to where they stood, not to the start: what an earlier run read stays read."""
+    run_cycle(place, runner=QuickRunner())
+    with cycle_in(place) as (parts, _):
+        before = parts.store.find(Offset), parts.store.find(Window)
+    (transcript,) = list((place.person / ".claude/projects").rglob("406c10d6*.jsonl"))
+    copy = transcript.with_name("11111111-2222-4333-8444-555555555555.jsonl")
+    copy.write_text(transcript.read_text().replace(transcript.stem, copy.stem))
+    with cycle_in(place) as (parts, cycle):
+        with pytest.raises(AuthenticationFailed):
+            _read_one_and_be_refused(parts, cycle)
+        assert (parts.store.find(Offset), parts.store.find(Window)) == before
+
+
+def _read_one_and_be_refused(parts: Parts, cycle: Cycle) -> None:
+    with cycle.held():
+        assert len(cycle.prepare(parts.harvest_request(everything=True)).harvested.sessions) == 1
+        assert len(parts.store.find(Offset)) > 0
+        raise AuthenticationFailed("the key is refused")
+
+
+def test_nothing_to_learn_is_a_calm_report(tmp_path: Path) -> None:
+    """Without sessions there is a report that says so, no job and no error."""
+    runner = QuickRunner()
+    report = run_cycle(Place.made(tmp_path, empty=True), runner=runner)
+    assert (report.sessions_read, report.candidates, report.learned) == (0, 0, ())
+    assert (runner.jobs, report.failed) == ([], None)
+    assert report.notes[0].startswith("nothing to learn yet")
+
+
+def test_a_cycle_that_lost_everything_explains_itself(place: Place) -> None:
+    """Where every job is lost the report says what they died of, redacted, and nothing is proposed."""
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    lost = Failed(reason=Reason.INFRASTRUCTURE, message=f"503 from the server for {secret}")
+    report = run_cycle(place, runner=QuickRunner(before=lambda _: lost))
+    learned = about(report)
+    assert (learned.code, learned.draft, report.trials) == ("lost", None, 0)
+    assert "503 from the server" in learned.why
+    assert secret not in repr(report)
+    assert report.spend.lost == report.spend.jobs > 0
+    assert dict(report.lost_by_arm)["base"] > 0
+
+
+def test_a_budget_that_ends_is_named(place: Place) -> None:
+    """The limit on jobs is never passed, and each candidate that it left undone says so."""
+    runner = QuickRunner()
+    report = run_cycle(place, runner=runner, jobs=1)
+    assert len(runner.jobs) <= 1
+    assert {item.code for item in report.learned} == {"budget-ended"}
+    assert "budget" in about(report).why
+
+
+def test_what_a_budget_broke_off_goes_on(place: Place) -> None:
+    """A later cycle takes up the draft where the budget ended the first, and repeats no finished job."""
+    first, second = QuickRunner(), QuickRunner()
+    broken_off = about(run_cycle(place, runner=first, jobs=8))
+    assert broken_off.code in {"undecided", "budget-ended", "underpowered"}
+    learned = about(run_cycle(place, runner=second))
+    assert learned.code == "accept", learned.why
+    assert not {job.key for job in first.jobs} & {job.key for job in second.jobs}
+
+
+def test_a_rejected_proposal_is_not_made_again(place: Place) -> None:
+    """What a person rejected is shown to the editor with the reason, and not proposed a second time."""
+    first = about(run_cycle(place, runner=QuickRunner()))
+    assert first.draft is not None
+    with cycle_in(place) as (parts, _):
+        reject(first.draft, store=parts.store, clock=parts.clock, actor="sam", reason="not in this project")
+    runner = QuickRunner()
+    learned = about(run_cycle(place, runner=runner))
+    assert (learned.code, learned.draft) == ("no-edit", None)
+    assert [item.code for item in learned.refused] == ["repeats-rejected"]
+    (shown,) = [
+        file.content.decode()
+        for job in runner.jobs
+        if job.role is Role.EDIT
+        for file in job.files
+        if file.path == "evidence/rejected.json" and b"pathlib" in file.content
+    ]
+    assert "a person rejected it: not in this project" in shown
+
+
+def test_what_is_adopted_is_not_learned_again(place: Place) -> None:
+    """What is adopted, or was taken back by the person, is reported as that and not proposed again."""
+    first = about(run_cycle(place, runner=QuickRunner()))
+    assert first.draft is not None
+    live = place.project / "CLAUDE.md"
+    before = live.read_bytes()
+    with cycle_in(place) as (parts, _):
+        adopt(
+            first.draft,
+            store=parts.store,
+            clock=parts.clock,
+            live=parts.live,
+            place=parts.place,
+            actor="sam",
+            reason="",
+        )
+    assert live.read_bytes() != before
+    assert about(run_cycle(place, runner=QuickRunner())).code == "already-published"
+    with cycle_in(place) as (parts, _):
+        undo(None, store=parts.store, clock=parts.clock, live=parts.live, actor="sam")
+    assert live.read_bytes() == before
+    runner = QuickRunner()
+    learned = about(run_cycle(place, runner=runner))
+    assert (learned.code, learned.draft, runner.jobs) == ("taken-back", first.draft, [])
+
+
+def test_an_editor_sees_no_held_out_request(place: Place) -> None:
+    """B35: of all that editors were given in a cycle nothing is of a held-out task's session."""
+    runner = QuickRunner()
+    run_cycle(place, runner=runner)
+    with cycle_in(place) as (parts, _):
+        held_out = [task for task in parts.store.find(Task) if task.split == "holdout"]
+    seen = "\n".join(
+        job.prompt + "\n".join(file.path + "\n" + file.content.decode() for file in job.files)
+        for job in runner.jobs
+        if job.role is Role.EDIT
+    )
+    assert held_out
+    assert "pathlib" in seen
+    for task in held_out:
+        assert task.prompt not in seen
+        assert task.session not in seen
+        assert task.id not in seen
