@@ -35,7 +35,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the fi
 
 JOBS_A_CANDIDATE = 190
 """Pairs at a usual gain (70), guards with their probes (90), the report (24), training and the edit."""
-CERTIFIED = {"accept", "waits-for-review", "already-published", "already-followed"}
+CERTIFIED = {"accept", "waits-for-review", "already-published", "already-followed", "taken-back"}
 
 
 def run(  # noqa: PLR0913 - one parameter an option

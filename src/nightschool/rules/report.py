@@ -12,6 +12,8 @@ WORDS = {
     "underpowered": "suggestion: too few held-out tasks to prove it",
     "invalid": "the exam says nothing about it",
     "budget-ended": "the budget ended first",
+    "lost": "every attempt was lost",
+    "taken-back": "you took it back",
 }
 """What the codes of `Learned` mean; other codes speak for themselves."""
 
