@@ -38,7 +38,7 @@ def draw_target(targets: Sequence[Task], seed: str, draw: int) -> tuple[Task, bo
     return task, random.random() < 0.5
 
 
-def score_for(trial: Trial, task: Task, check: Check) -> float | None:
+def score_for(trial: Trial, task: Task, check: Check | None) -> float | None:
     """The score on the check that the edit was made for. Other checks of the task are guards.
 
     Where the task does not carry that check its own score counts. A job that failed scores 0 though no
@@ -49,7 +49,7 @@ def score_for(trial: Trial, task: Task, check: Check) -> float | None:
     return 0.0 if task.checks.index(check) in trial.failed_checks else 1.0
 
 
-def score_of_others(trial: Trial, task: Task, check: Check) -> float | None:
+def score_of_others(trial: Trial, task: Task, check: Check | None) -> float | None:
     """The score on all the other checks of a target; None where there are none, or the trial is lost."""
     if trial.score is None or check not in task.checks or len(task.checks) == 1:
         return None
@@ -58,10 +58,12 @@ def score_of_others(trial: Trial, task: Task, check: Check) -> float | None:
     return 0.0 if set(trial.failed_checks) - {task.checks.index(check)} else 1.0
 
 
-def settle(draw: Draw, base: Trial, draft: Trial, *, task: Task, check: Check, cycle: str) -> Pair | LostPair:
+def settle(
+    draw: Draw, base: Trial, draft: Trial, *, task: Task, check: Check | None, cycle: str
+) -> Pair | LostPair:
     """Only where both arms have a score is there a pair: never one arm's score against nothing.
 
-    A guard counts with its whole score, all else with the check that the edit was made for.
+    A guard counts with its whole score, all else with the check that the edit was made for, if any.
     """
     if draw.role == "guard":
         ours, theirs = draft.score, base.score

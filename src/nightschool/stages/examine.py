@@ -1,9 +1,9 @@
 """Examines a draft on the hold-out: draws pairs, lets the gate decide, and says the verdict.
 
 What decides is in `rules`; here is what has to be in which order. The ledger entry and the parting into
-targets and guards are stored before the first trial, each draw before its trials, each pair once, after
-its trials (which `Practice` has stored by then). An exam that was cut off anywhere goes on with the same
-draws and comes to the same verdict. One process at a time examines a wealth: the cycle's lock sees to it.
+targets and guards are stored before the first trial; `pairs` sees to the draws. An exam that was cut off
+anywhere goes on with the same draws and comes to the same verdict. One process at a time examines a
+wealth: the cycle's lock sees to it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from nightschool.core.trials import (
     Arm,
     Draw,
     Estimate,
-    LostPair,
-    Pair,
     Partition,
     TrialRequest,
     WealthKey,
@@ -34,7 +32,7 @@ from nightschool.rules.betting import alpha_share
 from nightschool.rules.gate import Policy, Ruling, Tally, Terms
 from nightschool.rules.guards import GuardStanding, fit_as_guard, standings
 from nightschool.rules.intervals import estimate
-from nightschool.rules.pairing import Losses
+from nightschool.stages.pairs import Pairs
 
 EXAMINED = ("target", "guard")
 """Roles whose losses are compared between the arms."""
@@ -113,6 +111,7 @@ class _Sitting:
     tasks: dict[str, Task] = field(init=False)
     targets: tuple[str, ...] = field(init=False)
     pool: tuple[str, ...] = field(init=False)
+    pairs: Pairs = field(init=False)
 
     def __post_init__(self) -> None:
         self.tasks = {task.id: task for task in self.exam.tasks}
@@ -124,6 +123,19 @@ class _Sitting:
         else:
             self.targets, self.pool = known.targets, known.guards
         self.entry = self._own_entry(self._ledger())
+        self.pairs = Pairs(
+            store=self.store,
+            practice=self.practice,
+            wealth=self.exam.key.digest,
+            holdout=self.exam.holdout.id,
+            cycle=self.cycle,
+            arms=((Arm.BASE, self.exam.base), (Arm.DRAFT, self.exam.proposed)),
+            tasks=self.tasks,
+            targets=self.targets,
+            check=self.exam.candidate.check,
+            seed=f"{self.seed}:{self.wealth_id}",
+            batch=self.batch,
+        )
 
     @property
     def wealth_id(self) -> str:
@@ -141,7 +153,7 @@ class _Sitting:
 
     def sit(self) -> Ruling:
         terms = self.terms
-        tally, ruled, _ = gate.walk(self._pairs("target"), terms)
+        tally, ruled, _ = gate.walk(self.pairs.of("target"), terms)
         shown = {edit.moment.session for edit in self.exam.draft.edits}
         shown |= {moment.session for moment in self.exam.candidate.evidence}
         overlap = gate.overlap(self.exam.tasks, self.exam.train, shown)
@@ -155,7 +167,7 @@ class _Sitting:
         ruling = ruled or self._bet()
         if ruling.kind is VerdictKind.ACCEPT:
             ruling = self._guard(ruling)
-        ruling = gate.loss_verdict(self._losses(), self.policy) or ruling
+        ruling = gate.loss_verdict(self.pairs.losses(*EXAMINED), self.policy) or ruling
         return self._report(ruling) if ruling.kind is VerdictKind.ACCEPT else ruling
 
     # The ledger -----------------------------------------------------------------------------------
@@ -195,111 +207,30 @@ class _Sitting:
     def _taken(self, entry: AlphaEntry) -> bool:
         return any(known.k == entry.k and known != entry for known in self._ledger())
 
-    # Pairs ----------------------------------------------------------------------------------------
-
-    def _pairs(self, role: str) -> list[Pair]:
-        found = (pair for pair in self.store.find(Pair, self.wealth_id) if pair.role == role)
-        return sorted(found, key=lambda pair: pair.draw)
-
-    def _lost(self, *roles: str) -> list[LostPair]:
-        return [lost for lost in self.store.find(LostPair, self.wealth_id) if lost.role in roles]
-
-    def _losses(self, cycle: str | None = None) -> Losses:
-        pairs = [pair for role in EXAMINED for pair in self._pairs(role) if cycle in {None, pair.cycle}]
-        return Losses.of(pairs, [lost for lost in self._lost(*EXAMINED) if cycle in {None, lost.cycle}])
-
-    def _tried(self, role: str) -> Counter[str]:
-        """How often each task was drawn in this role, lost pairs too."""
-        made = [pair.task for pair in self._pairs(role)] + [lost.task for lost in self._lost(role)]
-        return Counter(made)
-
-    def _pending(self, role: str) -> list[Draw]:
-        """What a cycle that died had begun, in order."""
-        done = {pair.draw for pair in self._pairs(role)} | {lost.draw for lost in self._lost(role)}
-        draws = self.store.find(Draw, self.wealth_id)
-        begun = (draw for draw in draws if draw.role == role and draw.draw not in done)
-        return sorted(begun, key=lambda draw: draw.draw)
-
-    def _draw(self, role: str, count: int, tasks: Sequence[str] = ()) -> list[Draw]:
-        """Fresh draws: on the tasks named, else each on a target drawn at random."""
-        first = self.store.take(f"draws:{self.exam.holdout.id}", count)
-        targets = [self.tasks[task] for task in self.targets]
-        draws = []
-        for place in range(count):
-            task, base_first = pairing.draw_target(targets, f"{self.seed}:{self.wealth_id}", first + place)
-            draw = Draw(
-                wealth=self.exam.key.digest,
-                draw=first + place,
-                role=role,
-                task=tasks[place] if tasks else task.id,
-                base_first=base_first,
-                cycle=self.cycle,
-            )
-            draws.append(draw)
-        self.store.commit(*draws)
-        return draws
-
-    def _try(self, draws: Sequence[Draw]) -> None:
-        """Try both arms of each draw. Raises `BudgetExhausted` before any was started."""
-        requests = []
-        for draw in draws:
-            arms = [(Arm.BASE, self.exam.base), (Arm.DRAFT, self.exam.proposed)]
-            for arm, harness in arms if draw.base_first else reversed(arms):
-                request = TrialRequest(
-                    task=self.tasks[draw.task], harness=harness, arm=arm, purpose=draw.role, draw=draw.draw
-                )
-                requests.append(request)
-        trials = self.practice.trials(requests)
-        for place, draw in enumerate(draws):
-            both = {trial.arm: trial for trial in trials[2 * place : 2 * place + 2]}
-            settled = pairing.settle(
-                draw,
-                both[Arm.BASE],
-                both[Arm.DRAFT],
-                task=self.tasks[draw.task],
-                check=self.exam.candidate.check,
-                cycle=self.cycle,
-            )
-            self.store.commit(settled)
-
-    def _go_on(self, role: str, count: int, tasks: Sequence[str] = ()) -> bool:
-        """Try what is pending, else `count` fresh draws, as many as fit. False: the budget is at its end."""
-        draws = self._pending(role)[: self.batch]
-        try:
-            if not draws:
-                count = min(count, self.batch, self.practice.left() // 2)
-                if count == 0:
-                    return False
-                draws = self._draw(role, count, tasks[:count])
-            self._try(draws)
-        except BudgetExhausted:
-            return False
-        return True
-
     # The phases -----------------------------------------------------------------------------------
 
     def _bet(self) -> Ruling:
         terms = self.terms
         while True:
-            tally, ruling, _ = gate.walk(self._pairs("target"), terms)
+            tally, ruling, _ = gate.walk(self.pairs.of("target"), terms)
             if ruling is None:
-                ruling = gate.many_losses(self._losses(self.cycle), self.policy)
+                ruling = gate.many_losses(self.pairs.losses(*EXAMINED, cycle=self.cycle), self.policy)
             if ruling is not None:
                 return ruling
-            room = self.policy.most_pairs - self._tried("target").total()
+            room = self.policy.most_pairs - self.pairs.tried("target").total()
             if room <= 0:
                 text = f"no decision after {self.policy.most_pairs} pairs, the most that a draft gets"
                 return _undecided("pairs-ended", f"{text}; {_so_far(tally, terms)}")
-            if not self._go_on("target", min(room, gate.pairs_needed(tally, terms))):
+            if not self.pairs.go_on("target", min(room, gate.pairs_needed(tally, terms))):
                 text = "the budget ended first; the draft keeps its wealth and goes on in the next cycle"
                 return _undecided("budget-ended", f"{text}; {_so_far(tally, terms)}")
 
     def _suggest(self) -> Ruling:
         """A few pairs outside any wealth: no alpha is spent, since nothing can be accepted."""
-        while (room := self.policy.suggest_pairs - self._tried("suggest").total()) > 0:
-            if not self._go_on("suggest", room):
+        while (room := self.policy.suggest_pairs - self.pairs.tried("suggest").total()) > 0:
+            if not self.pairs.go_on("suggest", room):
                 break
-        pairs = self._pairs("suggest")
+        pairs = self.pairs.of("suggest")
         base, draft = sum(pair.base_score for pair in pairs), sum(pair.draft_score for pair in pairs)
         text = f"in {len(pairs)} pairs base passed {base:g}, draft {draft:g}"
         if not pairs:
@@ -327,7 +258,7 @@ class _Sitting:
             wanted = [standing.task for standing in self.standings for _ in range(standing.wanted)]
             if not wanted:
                 break
-            if not self._go_on("guard", len(wanted), wanted):
+            if not self.pairs.go_on("guard", len(wanted), wanted):
                 return _undecided("budget-ended", unfinished)
         untried = [
             s.task for s in self.standings if s.task in self.tasks and s.pairs < self.policy.guard_pairs
@@ -338,12 +269,12 @@ class _Sitting:
         return Ruling(kind=accepted.kind, code=accepted.code, why=f"{accepted.why}; {told}")
 
     def _standings(self, chosen: Sequence[str]) -> tuple[GuardStanding, ...]:
-        targets = self._pairs("target")
+        targets = self.pairs.of("target")
         _, _, path = gate.walk(targets, self.terms)
         return standings(
             chosen,
-            self._pairs("guard"),
-            tried=self._tried("guard"),
+            self.pairs.of("guard"),
+            tried=self.pairs.tried("guard"),
             targets=targets[: len(path) - 1],
             policy=self.policy,
         )
@@ -384,9 +315,9 @@ class _Sitting:
 
     def _report(self, ruling: Ruling) -> Ruling:
         """The number for the person, from fresh trials: the pairs that decided flatter the draft."""
-        while (plan := self._report_left()) and self._go_on("report", len(plan), plan):
+        while (plan := self._report_left()) and self.pairs.go_on("report", len(plan), plan):
             pass
-        pairs = self._pairs("report")
+        pairs = self.pairs.of("report")
         if len(pairs) < self.policy.least_report_pairs:
             text = "no fresh estimate of the scores: the budget or lost trials left too few trials for it"
             return Ruling(kind=ruling.kind, code=ruling.code, why=f"{ruling.why}; {text}")
@@ -403,12 +334,12 @@ class _Sitting:
             per_cluster=self.policy.report_per_cluster,
             most=self.policy.most_report_pairs,
         )
-        return list((Counter(plan) - self._tried("report")).elements())
+        return list((Counter(plan) - self.pairs.tried("report")).elements())
 
     def verdict(self, ruling: Ruling) -> Verdict:
         terms = self.terms
-        tally, _, path = gate.walk(self._pairs("target"), terms)
-        lost = self._lost(*EXAMINED)
+        tally, _, path = gate.walk(self.pairs.of("target"), terms)
+        lost = self.pairs.lost(*EXAMINED)
         entered = self.entry is not None
         return Verdict(
             draft=self.exam.draft.digest,
@@ -422,7 +353,7 @@ class _Sitting:
             alpha=terms.share if entered else None,
             wealth=tally.wealth.value if entered else None,
             path=path if entered else (),
-            pairs=tally.pairs if entered else len(self._pairs("suggest")),
+            pairs=tally.pairs if entered else len(self.pairs.of("suggest")),
             decided=tally.decided,
             clusters_won=tally.won,
             target_clusters=terms.clusters,
