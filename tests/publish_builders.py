@@ -70,7 +70,7 @@ def verdict_of(draft: Draft, kind: VerdictKind = VerdictKind.ACCEPT) -> Verdict:
     return Verdict(
         draft=draft.digest,
         kind=kind,
-        code="a-code",
+        code="enough-wealth",
         why="because of that",
         mode="certify",
         wealth_key=None,

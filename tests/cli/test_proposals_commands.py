@@ -130,7 +130,7 @@ def test_show_tells_all_evidence(desk: Desk) -> None:
         str(desk.file),
         "+ use pnpm, not npm",
         "you said: 'use pnpm, not npm' (session s1, turn 2)",
-        "Gate: accept. because of that [a-code]",
+        "Gate: accept. because of that [enough-wealth]",
         curve(WEALTH),
         "16.7 that it needs",
         "0.65 to 0.99",

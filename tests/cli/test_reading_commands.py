@@ -234,7 +234,10 @@ def test_status_of_nothing(home: Path, ask: Ask, capsys: pytest.CaptureFixture[s
 def test_status_counts_what_was_used_and_left(home: Path, ask: Ask) -> None:
     """This month's jobs, the alpha that was spent, jobs without an end and releases without one."""
     version = HoldoutVersion(pool="", number=1, tasks=("t-1", "t-2"))
-    entries = [AlphaEntry(holdout=version.id, k=k, wealth=digest_of(k), draft="d-1", at=NOW) for k in (1, 2)]
+    entries = [
+        AlphaEntry(holdout=version.id, k=k, wealth=digest_of(k), draft="d-1", alpha=0.1, margin=0.15, at=NOW)
+        for k in (1, 2)
+    ]
     jobs = [
         a_job("a", NOW, Usage(tokens=5, cost=Decimal("0.25"))),
         a_job("b", NOW, Usage()),

@@ -15,7 +15,6 @@ from nightschool.rules.betting import (
     STAKES,
     Wealth,
     alpha_share,
-    false_accepts_expected,
     harm_of,
     wealth_of,
     wins_needed,
@@ -39,7 +38,6 @@ def test_shares_sum_to_alpha() -> None:
     """However many drafts follow, together they never spend more than alpha."""
     spent = math.fsum(alpha_share(0.1, k) for k in range(1, 100_001))
     assert 0.09999 < spent < 0.1
-    assert false_accepts_expected(0.1, 4) == pytest.approx(0.4)
 
 
 def test_drafts_count_from_one() -> None:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate_builders import CANDIDATE, CHECK, ScriptedPractice, task
+from exam_builders import AT, GUARDS, TARGETS, Chance, exam, helpful, sit, useless, what_was_said
+from gate_builders import CHECK, ScriptedPractice, task
 from nightschool.core.errors import NotFound, UserError
-from nightschool.core.harness import File, Harness, Scope, Target
-from nightschool.core.proposals import Certify, Draft, Edit, Verdict, VerdictKind
-from nightschool.core.tasks import HoldoutVersion, Split, Task, task_digest
+from nightschool.core.proposals import Certify, VerdictKind
+from nightschool.core.tasks import Split
 from nightschool.core.trials import (
     AlphaEntry,
     Arm,
@@ -26,103 +24,11 @@ from nightschool.core.trials import (
     Partition,
     Trial,
     TrialRequest,
-    WealthKey,
 )
 from nightschool.core.values import Record, digest_bytes
 from nightschool.rules.gate import Policy
-from nightschool.stages.examine import Exam, examine
-from nightschool.testing.clock import FakeClock
+from nightschool.stages.examine import Exam
 from nightschool.testing.memory_store import MemoryStore
-
-TARGETS = tuple(task(f"target {n}", cluster=f"c{n % 6}") for n in range(12))
-GUARDS = tuple(task(f"guard {n}", concerned=False) for n in range(8))
-AT = datetime(2025, 3, 1, tzinfo=UTC)
-
-Chance = Callable[[Task, Arm], float]
-
-
-def exam(
-    tasks: tuple[Task, ...] = (*TARGETS, *GUARDS),
-    *,
-    rule: str = "use pnpm",
-    certify: Certify = Certify.GAIN,
-    train: tuple[Task, ...] = (),
-    protected: tuple[str, ...] = (),
-) -> Exam:
-    base = Harness()
-    proposed = Harness.of([File(path="project/CLAUDE.md", content=rule.encode())])
-    draft = Draft(
-        candidate=CANDIDATE.id,
-        target=Target(agent="codex", scope=Scope.PROJECT, project="/p", place="project/CLAUDE.md"),
-        edits=(Edit(op="add", rule=rule, moment=CANDIDATE.evidence[0]),),
-        base=base.digest,
-        live=None,
-        live_mode=None,
-        before=None,
-        after=digest_bytes(rule.encode()),
-        certify=certify,
-        cycle="cy",
-        created_at=AT,
-    )
-    holdout = HoldoutVersion(pool="/p", number=1, tasks=tuple(held.id for held in tasks))
-    key = WealthKey(
-        draft=draft.digest,
-        base=base.digest,
-        runner="scripted",
-        runner_version="1",
-        model="none",
-        judge="1",
-        checks=task_digest(tasks),
-        holdout=holdout.id,
-    )
-    return Exam(
-        draft=draft,
-        candidate=CANDIDATE,
-        base=base,
-        proposed=proposed,
-        holdout=holdout,
-        key=key,
-        tasks=tasks,
-        train=train,
-        protected=protected,
-    )
-
-
-def sit(
-    sat: Exam,
-    practice: ScriptedPractice,
-    store: MemoryStore | None = None,
-    *,
-    policy: Policy | None = None,
-    cycle: str = "cy",
-    batch: int = 4,
-    seed: int = 0,
-) -> Verdict:
-    return examine(
-        sat,
-        store=store if store is not None else MemoryStore(),
-        practice=practice,
-        clock=FakeClock(AT),
-        policy=policy or Policy(),
-        cycle=cycle,
-        seed=seed,
-        batch=batch,
-    )
-
-
-def helpful(held: Task, arm: Arm) -> float:
-    if held in TARGETS:
-        return 0.9 if arm is Arm.DRAFT else 0.1
-    return 1.0
-
-
-def useless(held: Task, arm: Arm) -> float:
-    return 0.5 if held in TARGETS else 1.0
-
-
-def what_was_said(verdict: Verdict) -> tuple[object, ...]:
-    return verdict.kind, verdict.code, verdict.path, verdict.guards, verdict.base, verdict.proposal
-
 
 # accept and reject -----------------------------------------------------------------------------
 
@@ -338,7 +244,15 @@ class RacingStore(MemoryStore):
 
 def test_two_processes_never_share_a_k() -> None:
     """Who comes second to the same number takes the next one."""
-    rival = AlphaEntry(holdout=exam().holdout.id, k=1, wealth=digest_bytes(b"rival"), draft="d-rival", at=AT)
+    rival = AlphaEntry(
+        holdout=exam().holdout.id,
+        k=1,
+        wealth=digest_bytes(b"rival"),
+        draft="d-rival",
+        alpha=0.1,
+        margin=0.15,
+        at=AT,
+    )
     store = RacingStore(rival)
     verdict = sit(exam(), ScriptedPractice(helpful), store)
     assert verdict.k == 2

@@ -23,6 +23,7 @@ from nightschool.core.tasks import (
     Task,
     Touched,
 )
+from nightschool.rules.gate import overlap
 from nightschool.rules.prose import is_acknowledgement
 from nightschool.stages.mine import NEW_VERSION, Mined, mine
 from nightschool.testing.memory_store import MemoryStore
@@ -351,6 +352,32 @@ def test_a_rewritten_history_makes_no_second_task() -> None:
     store = MemoryStore()
     first = run([told(0), told(1)], store).tasks
     assert run([told(0), told(1)], store, Repositories(commit="d" * 40)).tasks == first
+
+
+def test_a_request_never_stands_on_both_sides() -> None:
+    """Sessions are parted by their first requests. Where a later one is asked again in a session of the
+    other side, only one of them becomes a task: an overlap would make every exam invalid."""
+    again = "Now upgrade all the packages of the project to their latest versions, please"
+    sessions = [
+        session(
+            f"t{n}",
+            human(REQUESTS[n]),
+            agent("Read.", read(f"{APP}/a.txt", "x\n")),
+            human(again + "!" * n),
+            agent("Installed.", bash("npm update")),
+            human("use pnpm, not npm"),
+            agent("Done.", bash("pnpm update")),
+            day=n,
+        )
+        for n in range(6)
+    ]
+    mined = run(sessions)
+    assert {task.prompt.rstrip("!") for task in mined.tasks} == {again}
+    assert len({task.split for task in mined.tasks}) == 1
+    assert ["straddles" in codes(mined, one) for one in sessions].count(True) == 6 - len(mined.tasks) > 0
+    held = [task for task in mined.tasks if task.split is Split.HOLDOUT]
+    train = [task for task in mined.tasks if task.split is Split.TRAIN]
+    assert overlap(held, train, []) is None
 
 
 def test_a_new_holdout_version_starts_by_count_alone() -> None:

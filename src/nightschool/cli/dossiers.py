@@ -14,9 +14,8 @@ from nightschool.core.proposals import Certify, Decision, Release, Status, Verdi
 
 if TYPE_CHECKING:
     from nightschool.core.ports import Store
-    from nightschool.core.proposals import Draft, Edit, RefusedEdit
+    from nightschool.core.proposals import Dossier, Draft, Edit, RefusedEdit
     from nightschool.core.trials import Estimate
-    from nightschool.stages.publish import Dossier
     from nightschool.wiring import Parts
 
 TURNED_DOWN = frozenset({Status.REJECTED, Status.SAFETY_FAILED, Status.EVALUATION_FAILED})

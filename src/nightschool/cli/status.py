@@ -92,7 +92,7 @@ def _versions(parts: Parts) -> Rows:
     alpha = parts.settings.gate.alpha
     spent: dict[str, list[float]] = defaultdict(list)
     for entry in parts.store.find(AlphaEntry):
-        spent[entry.holdout].append(alpha_share(alpha, entry.k))
+        spent[entry.holdout].append(alpha_share(entry.alpha, entry.k))
     return [
         {
             "id": version.id,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from nightschool.core.proposals import RefusedEdit
+from nightschool.core.proposals import Edit, RefusedEdit
 from nightschool.core.trials import Estimate
 from nightschool.core.values import Record, Value
 
@@ -48,9 +48,11 @@ class Learned(Value):
     sessions: int
     code: str
     """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
-    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, rejected-before"""
+    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back"""
     why: str
     draft: str | None = None
+    edits: tuple[Edit, ...] = ()
+    """Those of the proposal, each with its reason."""
     refused: tuple[RefusedEdit, ...] = ()
     base: Estimate | None = None
     proposal: Estimate | None = None

@@ -10,7 +10,7 @@ from typing import Literal
 
 from nightschool.core.errors import NotAllowed
 from nightschool.core.harness import Target
-from nightschool.core.tasks import Moment
+from nightschool.core.tasks import Candidate, Moment
 from nightschool.core.trials import Estimate
 from nightschool.core.values import Digest, Record, Value, digest_of
 
@@ -31,7 +31,11 @@ class Edit(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedEdit(Record):
-    """An edit that was not taken, and why. Editors see it; it is never proposed again unchanged."""
+    """An edit that was not taken, and why: for the report.
+
+    Of these an editor sees those that are unsafe, and edits of drafts that were turned down
+    (`rules/standing`); such an edit is not taken again unchanged.
+    """
 
     edit: Edit
     code: str
@@ -99,6 +103,27 @@ class VerdictKind(StrEnum):
     INVALID = "invalid"
 
 
+VerdictCode = Literal[
+    "enough-wealth",
+    "low-wealth",
+    "guard-harmed",
+    "no-rise",
+    "budget-ended",
+    "pairs-ended",
+    "many-losses",
+    "suggest-mode",
+    "gate-off",
+    "few-targets",
+    "few-pairs",
+    "base-passes-all",
+    "checks-blind",
+    "overlap",
+    "losses-differ",
+]
+"""Why, in a word. "Never triggered" is not among them: what a draft edits today is memory, which an agent
+always loads; a skill, which it may pass by, will need it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardReport(Value):
     """What one guard showed: pairs, harm (the wealth against it), summed d."""
@@ -117,9 +142,7 @@ class Verdict(Record):
 
     draft: Digest
     kind: VerdictKind
-    code: str
-    """enough-wealth, low-wealth, guard-harmed, budget-ended, few-targets, few-pairs, base-passes-all,
-    checks-blind, never-triggered, overlap, losses-differ, suggest-mode, ..."""
+    code: VerdictCode
     why: str
     mode: str
     """certify | suggest | off"""
@@ -270,6 +293,20 @@ class Status(StrEnum):
     REJECTED = "rejected"
     PUBLISHED = "published"
     ROLLED_BACK = "rolled back"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dossier(Value):
+    """A draft and all that is known of it, in the order of writing."""
+
+    draft: Draft
+    status: Status
+    candidate: Candidate | None
+    safety: tuple[SafetyReport, ...]
+    verdicts: tuple[Verdict, ...]
+    reviews: tuple[Review, ...]
+    releases: tuple[Release, ...]
+    refused_edits: tuple[RefusedEdit, ...]
 
 
 class Act(StrEnum):

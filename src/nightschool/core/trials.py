@@ -45,7 +45,7 @@ class Trial(Record):
     note: str = ""
     """Why it scored as it did, in plain words, for the report."""
     purpose: str
-    """probe (is the task fit to serve), train, target, guard, report."""
+    """probe (is the task fit to serve), train, or the role of the pair that it is made for."""
     cycle: str
 
     @property
@@ -68,7 +68,8 @@ class Pair(Record):
     """Key of the wealth that it belongs to (`WealthKey.digest`)."""
     draw: int
     role: str
-    """target | guard | report | suggest; only `target` enters the wealth."""
+    """target | guard | side | report | suggest; only `target` enters the wealth. `side`: drawn on a target,
+    for the checks that are not the candidate's."""
     task: str
     cluster: str
     base_score: float
@@ -119,7 +120,7 @@ class Draw(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostPair(Record):
-    """A draw that gave no pair, because the trial of one arm or of both was lost. It is never retried."""
+    """A draw that gave no pair, because a trial stayed lost in all its tries on this draw. It is closed."""
 
     wealth: Digest
     draw: int
@@ -147,6 +148,8 @@ class WealthKey(Value):
     runner: str
     runner_version: str
     model: str
+    conditions: Digest
+    """How a trial is made besides: effort, time limit, network, and how a harness is placed."""
     judge: str
     checks: Digest
     holdout: str
@@ -159,12 +162,20 @@ class WealthKey(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlphaEntry(Record):
-    """The ledger of one hold-out version: its k-th draft. Written before the first trial."""
+    """The ledger of one hold-out version: its k-th draft, and on which terms it is tested.
+
+    Written before the first trial. The terms are kept because settings may change: a level or a margin
+    that could still be moved once pairs were seen would make the promise of the gate worthless.
+    """
 
     holdout: str
     k: int
     wealth: Digest
     draft: str
+    alpha: float
+    """Of the hold-out version, as it was set then; the k-th share of it is spent."""
+    margin: float
+    """As it was set then; used only where the draft has to show that it is not worse."""
     at: datetime
 
     @property

@@ -47,12 +47,13 @@ def _pairs(texts: Mapping[str, frozenset[str]], threshold: float) -> Iterator[tu
             for other in holders[word]:
                 if other not in compared:
                     compared.add(other)
-                    if _overlap(words, texts[other]) >= threshold:
+                    if overlap(words, texts[other]) >= threshold:
                         yield other, name
             holders[word].append(name)
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """The Jaccard overlap of two sets of words, in [0, 1]; an empty set is like nothing: 0."""
     small, large = sorted((len(one), len(other)))
     if small == 0:
         return 0.0

@@ -15,7 +15,10 @@ all k, so by the union bound the chance that ANY draft of the null is ever accep
 most alpha, also where later drafts were made in the knowledge of how the earlier ones fared.
 
 **What is assumed.**
-* The draft, its targets and its k are fixed before its first pair (`AlphaEntry`, `Partition`).
+* The draft, its targets, its k and its level are fixed before its first pair (`AlphaEntry`, `Partition`):
+  who could still move the level, or the margin of "not worse", once pairs were seen would choose the winner.
+  Where alpha is set anew while a version is open, drafts that began keep theirs, later ones take the new
+  one, and the promise is that of the largest: the k-th share is at most that of the largest alpha.
 * Each pair is drawn anew and independently: a cluster among the target clusters, each with the same
   chance, then a task in it, each with the same chance, with replacement. So the mean that the promise is
   about is the **mean over clusters of the mean over the tasks of a cluster**: a session that gave ten
@@ -112,8 +115,3 @@ def wins_needed(share: float, wealth: Wealth | None = None) -> int:
 def harm_of(differences: Iterable[float]) -> float:
     """The wealth of who bets that a guard suffers."""
     return math.prod(1 - HARM_STAKE * check_difference(d) for d in differences)
-
-
-def false_accepts_expected(alpha: float, versions: float) -> float:
-    """At most so many drafts without a gain are accepted in the mean over so many hold-out versions."""
-    return alpha * versions

@@ -24,6 +24,8 @@ from nightschool.rules.signals import QUOTE, reproach
 from nightschool.rules.statements import Explicit, explicit, said
 from nightschool.rules.words import DEFAULT, Words
 
+ENOUGH_SESSIONS = 5
+"""Two train sessions and three hold-out clusters: the least that the gate can decide on."""
 ALIKE = 0.8
 """Overlap of words from which two statements without a machine form are the same correction."""
 FEWEST = 3
@@ -71,6 +73,14 @@ def corrections(sessions: Iterable[Session], words: Words = DEFAULT) -> tuple[Co
         groups[min(one.key for one in group)] += group
     listed = [_correction(key, group) for key, group in groups.items()]
     return tuple(sorted(listed, key=_rank))
+
+
+def enough(sessions: Iterable[Session]) -> bool:
+    """Whether a look back shows a correction often enough for the gate to decide on."""
+    return any(
+        len(correction.sessions) >= ENOUGH_SESSIONS and (correction.wanted or correction.unwanted)
+        for correction in corrections(sessions)
+    )
 
 
 def own_turns(sessions: Iterable[Session]) -> Iterator[tuple[Session, frozenset[int]]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nightschool.core.proposals import Certify, VerdictKind
+from nightschool.core.proposals import Certify, VerdictCode, VerdictKind
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Pair
 from nightschool.core.values import Value
@@ -97,7 +97,7 @@ class Ruling:
     """A word of the gate with its reason. `accept` still has to pass the guards."""
 
     kind: VerdictKind
-    code: str
+    code: VerdictCode
     why: str
 
 
@@ -202,8 +202,13 @@ def pairs_needed(tally: Tally, terms: Terms) -> int:
     return max(wins_needed(terms.share, tally.wealth), terms.clusters_to_win - tally.won)
 
 
-def before(terms: Terms, tally: Tally, *, pairs_left: int, overlap: str | None) -> Ruling | None:
-    """What can be said before anything is spent; None: begin, or go on with a wealth of before."""
+def before(
+    terms: Terms, tally: Tally, *, begun: bool = False, pairs_left: int, overlap: str | None
+) -> Ruling | None:
+    """What can be said before anything is spent; None: begin, or go on with a wealth of before.
+
+    `begun`: alpha was spent on this draft already, so that a small budget only postpones it.
+    """
     if overlap is not None:
         return Ruling(kind=VerdictKind.INVALID, code="overlap", why=overlap)
     if terms.policy.mode == "off":
@@ -215,7 +220,7 @@ def before(terms: Terms, tally: Tally, *, pairs_left: int, overlap: str | None) 
         text = f"{have} this correction; the gate needs tasks from {least} sessions or more"
         return Ruling(kind=VerdictKind.UNDERPOWERED, code="few-targets", why=text)
     need = 1 if suggest else pairs_needed(tally, terms)
-    if tally.pairs == 0 and pairs_left < need:
+    if not begun and pairs_left < need:
         text = f"the budget allows {pairs_left} pairs, and even without one miss {need} are needed"
         return Ruling(kind=VerdictKind.UNDERPOWERED, code="few-pairs", why=text)
     return None

@@ -83,7 +83,8 @@ def standings(
 ) -> tuple[GuardStanding, ...]:
     """All guards, and as one more what the targets check besides the candidate's check.
 
-    `pairs` are the guards' own, `targets` the target pairs that the wealth was bet on; both in order.
+    `pairs` are the guards' own; `targets` the target pairs that the wealth was bet on, then those that were
+    drawn for their other checks alone; all in order. `tried` is by task, with `SIDE_CHECKS` for the latter.
     """
     side = [
         pair.draft_others - pair.base_others
@@ -95,8 +96,8 @@ def standings(
     for task in chosen:
         differences = [pair.d for pair in pairs if pair.task == task]
         found.append(guard_step(task, differences, tried=tried.get(task, 0), guards=count, policy=policy))
-    if side:  # no pairs of their own are drawn for them: they are as tried as they will be
-        most = policy.most_guard_pairs
+    if side:
+        most = max(len(side), tried.get(SIDE_CHECKS, 0))
         found.append(guard_step(SIDE_CHECKS, side, tried=most, guards=count, policy=policy))
     return tuple(found)
 

@@ -79,7 +79,7 @@ def settle(
             draft_lost=ours is None,
             cycle=cycle,
         )
-    target = draw.role == "target"
+    target = draw.role in {"target", "side"}
     return Pair(
         wealth=draw.wealth,
         draw=draw.draw,

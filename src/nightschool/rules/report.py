@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
 from nightschool.core.cycles import CycleReport, Learned, Spend
-from nightschool.core.trials import Estimate
+from nightschool.core.proposals import Edit
+from nightschool.core.trials import AlphaEntry, Estimate
+
+YEAR = timedelta(days=365)
 
 WORDS = {
     "accept": "certified: it passed the gate and waits for your review",
     "reject": "rejected by the gate",
-    "undecided": "suggestion: not decided yet, goes on in the next run",
-    "underpowered": "suggestion: too few held-out tasks to prove it",
+    "undecided": "suggestion: not decided",
+    "underpowered": "suggestion: too few held-out tasks, or too small a budget, to prove it",
     "invalid": "the exam says nothing about it",
     "budget-ended": "the budget ended first",
     "lost": "every attempt was lost",
@@ -72,13 +78,40 @@ def _learned(item: Learned) -> list[str]:
             _row("proposal", item.proposal),
             "",
         ]
+    if item.edits:
+        lines += ["Edits:", ""]
+        lines += [f"* {_edit(one)}{f' ({_inline(one.why)})' if one.why else ''}" for one in item.edits]
+        lines += [""]
     if item.refused:
         lines += ["Refused edits:", ""]
-        lines += [
-            f"* {_inline(one.edit.rule or one.edit.anchor)}: {one.text} [{one.code}]" for one in item.refused
-        ]
+        lines += [f"* {_edit(one.edit)}: {one.text} [{one.code}]" for one in item.refused]
         lines += [""]
     return lines
+
+
+def _edit(edit: Edit) -> str:
+    match edit.op:
+        case "add":
+            return f"add: {_inline(edit.rule)}"
+        case "replace":
+            return f"replace: {_inline(edit.anchor)} by: {_inline(edit.rule)}"
+        case "delete":
+            return f"delete: {_inline(edit.anchor)}"
+
+
+def promise(ledger: Iterable[AlphaEntry], now: datetime) -> str | None:
+    """How many false accepts a year's exams may hold: the sum of alpha over the hold-out versions on which
+    a draft was examined in the last 365 days. None where there was none."""
+    versions: dict[str, float] = {}
+    for entry in ledger:
+        if now - entry.at <= YEAR:
+            versions[entry.holdout] = max(entry.alpha, versions.get(entry.holdout, 0.0))
+    if not versions:
+        return None
+    return (
+        f"exams of the last 365 days ran on {len(versions)} hold-out versions: in the mean at most "
+        f"{sum(versions.values()):.2f} of their accepts were given to a draft without a gain"
+    )
 
 
 def _row(arm: str, value: Estimate | None) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from nightschool.core.sessions import Session, Speaker
 from nightschool.core.tasks import Assignment, Split
 from nightschool.core.values import Value, digest_of
-from nightschool.rules.alike import alike_groups
+from nightschool.rules.alike import alike_groups, overlap
 from nightschool.rules.prose import is_acknowledgement, is_injected, request_text, tokens
 
 ALIKE = 0.9
@@ -66,6 +66,11 @@ def first_prompt(session: Session) -> str:
         if turn.speaker is Speaker.HUMAN and not is_injected(turn.text) and not is_acknowledgement(turn.text):
             return request_text(turn.text)
     return ""
+
+
+def asks_alike(one: str, other: str) -> bool:
+    """Whether two prompts ask for the same work, so that they may not stand on different sides."""
+    return one.casefold().split() == other.casefold().split() or overlap(tokens(one), tokens(other)) >= ALIKE
 
 
 def assign(

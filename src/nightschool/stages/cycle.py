@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
 from nightschool.core.cycles import CycleReport, Learned
-from nightschool.core.errors import AuthenticationFailed, BudgetExhausted, NotFound
+from nightschool.core.errors import BudgetExhausted, NotFound
 from nightschool.core.harness import Harness, Target
 from nightschool.core.jobs import JobOptions
 from nightschool.core.ports import (
@@ -24,27 +23,25 @@ from nightschool.core.ports import (
     Surface,
     TranscriptSource,
 )
-from nightschool.core.proposals import Draft, RefusedEdit, Status, Verdict, VerdictKind
-from nightschool.core.sessions import Offset, Session, Window
+from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict
+from nightschool.core.sessions import Session
 from nightschool.core.tasks import Candidate, HoldoutVersion, Split, Task, task_digest
-from nightschool.core.trials import WealthKey
-from nightschool.core.values import Value, digest_bytes
+from nightschool.core.trials import AlphaEntry, WealthKey
+from nightschool.core.values import Value
 from nightschool.rules.checking import JUDGE_VERSION
-from nightschool.rules.corrections import corrections
+from nightschool.rules.corrections import enough
 from nightschool.rules.gate import Policy
+from nightschool.rules.report import promise
+from nightschool.rules.standing import open_draft, root_for, settled, turned_down
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
 from nightschool.stages.door import Door
-from nightschool.stages.examine import Exam, examine
-from nightschool.stages.harvest import HarvestReport, HarvestRequest, harvest
+from nightschool.stages.examine import Exam, examine, without_holdout
+from nightschool.stages.harvest import HarvestReport, HarvestRequest, cursors_kept, harvest
 from nightschool.stages.mine import Mined, mine
-from nightschool.stages.publish import Dossier, dossier
+from nightschool.stages.publish import dossier
 from nightschool.stages.replay import Replay
 from nightschool.stages.staging import stage
 
-R = TypeVar("R", Offset, Window)
-
-ENOUGH_SESSIONS = 5
-"""Two train sessions and three hold-out clusters: the least that the gate can decide on."""
 LACKS = (
     "replays run without a network, MCP servers and logins of other tools; what needs them fails in both arms"
 )
@@ -89,14 +86,8 @@ class Cycle:
     @contextmanager
     def held(self) -> Iterator[None]:
         """The lock of the cycle, and the cursors as they were should the login turn out to be refused."""
-        with self.store.hold("cycle"):
-            offsets, windows = self.store.find(Offset), self.store.find(Window)
-            try:
-                yield
-            except AuthenticationFailed:
-                _restore(self.store, Offset, offsets)
-                _restore(self.store, Window, windows)
-                raise
+        with self.store.hold("cycle"), cursors_kept(self.store):
+            yield
 
     def prepare(self, request: HarvestRequest) -> Prepared:
         """Harvest and mine. No job is started."""
@@ -155,19 +146,19 @@ class Cycle:
             budget=self.door.budget,
             trials=self.replay.made,
             lost_by_arm=tuple(sorted(self.replay.lost.items())),
-            notes=(*self.notes, *_notes(mined, learned)),
+            notes=(*self.notes, *_notes(mined, learned), *_promise(self.store, self.clock.now())),
         )
 
     def _learn(self, candidate: Candidate, mined: Mined) -> Learned:
-        where = self._where(candidate)
+        where = root_for(candidate, scope=self.scope, project=self.project)
         base = self.surface.load(None if where is None else Path(where), self.person_home)
         target = self.surface.memory_target(project=where)
         live = self.live.read(self.surface.live_path(target, self.person_home))
         cases = [dossier(self.store, d.id) for d in self.store.find(Draft, owner=candidate.id)]
-        settled = _settled(cases, base, live)
-        if settled is not None:
-            return _learned(candidate, *settled)
-        draft = _open_draft(cases, base, live)
+        done = settled(cases, base, live)
+        if done is not None:
+            return _learned(candidate, *done)
+        draft = open_draft(cases, base, live)
         refused: tuple[RefusedEdit, ...] = ()
         if draft is None:
             proposed = self._propose(candidate, mined, base, target, live, cases)
@@ -184,20 +175,12 @@ class Cycle:
         return replace(
             _learned(candidate, verdict.kind, verdict.why),
             draft=draft.id,
+            edits=draft.edits,
             refused=refused,
             base=verdict.base,
             proposal=verdict.proposal,
             pairs=verdict.pairs,
         )
-
-    def _where(self, candidate: Candidate) -> str | None:
-        """Root of the project whose file would change; None: the person's own file."""
-        match self.scope:
-            case "user":
-                return None
-            case "project":
-                return candidate.project or self.project
-        return candidate.project or None
 
     def _propose(
         self,
@@ -225,13 +208,15 @@ class Cycle:
             base=base,
             target=target,
             live=live,
-            rejected=_rejected(candidate, cases, self.store, self.number),
+            rejected=turned_down(
+                candidate, cases, self.store.find(RefusedEdit, owner=candidate.id), self.number
+            ),
         )
         return improver.propose(material)
 
     def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
         if mined.holdout is None:
-            return _without_holdout(draft, self.policy, self.number, self.clock.now())
+            return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
         tasks = _tasks_of(mined.holdout, self.store)
         exam = Exam(
             draft=draft,
@@ -245,6 +230,7 @@ class Cycle:
                 runner=self.door.name,
                 runner_version=self.door.version(),
                 model=self.options.model or "the agent's own",
+                conditions=self.replay.conditions,
                 judge=JUDGE_VERSION,
                 checks=task_digest(tasks),
                 holdout=mined.holdout.id,
@@ -262,22 +248,6 @@ class Cycle:
         )
 
 
-def enough(sessions: Sequence[Session]) -> bool:
-    """Whether the first look back shows a correction often enough for the gate to decide on."""
-    return any(
-        len(correction.sessions) >= ENOUGH_SESSIONS and (correction.wanted or correction.unwanted)
-        for correction in corrections(sessions)
-    )
-
-
-def _restore(store: Store, kind: type[R], before: Sequence[R]) -> None:
-    known = {record.id: record for record in before}
-    for record in store.find(kind):
-        if record.id not in known:
-            store.remove(kind, record.id)
-    store.commit(*before)
-
-
 def _learned(candidate: Candidate, code: str, why: str, draft: str | None = None) -> Learned:
     return Learned(
         candidate=candidate.id,
@@ -289,55 +259,6 @@ def _learned(candidate: Candidate, code: str, why: str, draft: str | None = None
     )
 
 
-def _settled(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> tuple[str, str, str] | None:
-    """(code, why, draft) where there is nothing to do for a candidate."""
-    for case in reversed(cases):
-        if case.status is Status.PUBLISHED:
-            return "already-published", f"proposal {case.draft.id} was adopted", case.draft.id
-        if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fresh(case.draft, base, live):
-            return "waits-for-review", f"proposal {case.draft.id} waits for you", case.draft.id
-        if case.status is Status.ROLLED_BACK and _fresh(case.draft, base, live):
-            why = f"proposal {case.draft.id} was adopted and taken back; `nightschool adopt` takes it again"
-            return "taken-back", why, case.draft.id
-    return None
-
-
-def _open_draft(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> Draft | None:
-    """The newest draft that the gate has not decided on, if it still fits what is live."""
-    for case in reversed(cases):
-        if case.status in {Status.DRAFT, Status.SUGGESTED} and _fresh(case.draft, base, live):
-            return case.draft
-    return None
-
-
-def _fresh(draft: Draft, base: Harness, live: LiveFile) -> bool:
-    now = None if live.content is None else digest_bytes(live.content)
-    return draft.base == base.digest and draft.live == now
-
-
-def _rejected(
-    candidate: Candidate, cases: Sequence[Dossier], store: Store, cycle: str
-) -> tuple[RefusedEdit, ...]:
-    """Edits that the gate, a person or the safety check turned down."""
-    unsafe = [item for item in store.find(RefusedEdit, owner=candidate.id) if item.code == "unsafe"]
-    turned_down = [
-        RefusedEdit(
-            edit=edit, code="repeats-rejected", text=_reason(case), candidate=candidate.id, cycle=cycle
-        )
-        for case in cases
-        if case.status in {Status.REJECTED, Status.EVALUATION_FAILED}
-        for edit in case.draft.edits
-    ]
-    return (*unsafe, *turned_down)
-
-
-def _reason(case: Dossier) -> str:
-    """Why a draft was turned down, without the judge's words: an editor reads it."""
-    if case.status is Status.REJECTED and case.reviews:
-        return f"a person rejected it: {case.reviews[-1].reason}"
-    return "it did not help on tasks that you do not see"
-
-
 def _tasks_of(holdout: HoldoutVersion, store: Store) -> tuple[Task, ...]:
     found = [store.get(Task, name) for name in holdout.tasks]
     if None in found:
@@ -345,21 +266,9 @@ def _tasks_of(holdout: HoldoutVersion, store: Store) -> tuple[Task, ...]:
     return tuple(task for task in found if task is not None)
 
 
-def _without_holdout(draft: Draft, policy: Policy, cycle: str, now: datetime) -> Verdict:
-    return Verdict(
-        draft=draft.digest,
-        kind=VerdictKind.UNDERPOWERED,
-        code="few-targets",
-        why="there is no held-out task yet: every session that holds the correction was needed to learn from",
-        mode=policy.mode,
-        wealth_key=None,
-        holdout=None,
-        k=None,
-        alpha=None,
-        wealth=None,
-        cycle=cycle,
-        at=now,
-    )
+def _promise(store: Store, now: datetime) -> tuple[str, ...]:
+    told = promise(store.find(AlphaEntry), now)
+    return () if told is None else (told,)
 
 
 def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:

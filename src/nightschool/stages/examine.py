@@ -1,40 +1,33 @@
-"""Examines a draft on the hold-out: draws pairs, lets the gate decide, and says the verdict.
+"""Examines a draft on the hold-out: has pairs tried, lets the gate decide, and says the verdict.
 
-What decides is in `rules`; here is what has to be in which order. The ledger entry and the parting into
-targets and guards are stored before the first trial; `pairs` sees to the draws. An exam that was cut off
-anywhere goes on with the same draws and comes to the same verdict. One process at a time examines a
-wealth: the cycle's lock sees to it.
+What decides is in `rules`, how a pair comes about in `stages/pairs`; here is what has to be in which order.
+The ledger entry with its terms and the parting into targets and guards are stored before the first trial.
+An exam that was cut off anywhere goes on with the same draws and comes to the same verdict. One process at
+a time examines a wealth: the cycle's lock sees to it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from nightschool.core.errors import BudgetExhausted, Conflict, NotFound, UserError
 from nightschool.core.harness import Harness
 from nightschool.core.ports import Clock, Practice, Store
-from nightschool.core.proposals import Certify, Draft, Verdict, VerdictKind
-from nightschool.core.tasks import Candidate, HoldoutVersion, Task
-from nightschool.core.trials import (
-    AlphaEntry,
-    Arm,
-    Draw,
-    Estimate,
-    Partition,
-    TrialRequest,
-    WealthKey,
-)
-from nightschool.core.values import Value
+from nightschool.core.proposals import Draft, Verdict, VerdictCode, VerdictKind
+from nightschool.core.tasks import Candidate, HoldoutVersion, Task, task_digest
+from nightschool.core.trials import AlphaEntry, Arm, Estimate, Partition, TrialRequest, WealthKey
+from nightschool.core.values import Value, digest_bytes
 from nightschool.rules import gate, pairing
 from nightschool.rules.betting import alpha_share
 from nightschool.rules.gate import Policy, Ruling, Tally, Terms
-from nightschool.rules.guards import GuardStanding, fit_as_guard, standings
+from nightschool.rules.guards import SIDE_CHECKS, GuardStanding, fit_as_guard, standings
 from nightschool.rules.intervals import estimate
 from nightschool.stages.pairs import Pairs
 
-EXAMINED = ("target", "guard")
+EXAMINED = ("target", "guard", "side")
 """Roles whose losses are compared between the arms."""
 
 
@@ -58,14 +51,19 @@ class Exam(Value):
     def __post_init__(self) -> None:
         if self.key.draft != self.draft.digest or self.key.holdout != self.holdout.id:
             raise ValueError("the wealth key names another draft or another hold-out version")
-        if self.key.base != self.base.digest:
-            raise ValueError("the wealth key names another base")
+        if not self.key.base == self.base.digest == self.draft.base:
+            raise ValueError("draft, wealth key and harness name different bases")
+        edited = self.proposed.get(self.draft.target.place)
+        if edited is None or digest_bytes(edited.content) != self.draft.after:
+            raise ValueError("the proposed harness does not hold what the draft would write")
         missing = sorted(set(self.holdout.tasks) ^ {task.id for task in self.tasks})
         if missing:
             raise NotFound(
                 f"hold-out {self.holdout.id} and the tasks at hand differ ({', '.join(missing)}): "
                 "begin a new version of the hold-out"
             )
+        if self.key.checks != task_digest(self.tasks):
+            raise ValueError("the wealth key names other tasks or checks")
         unknown = sorted(set(self.protected) - set(self.holdout.tasks))
         if unknown:
             raise UserError(
@@ -108,47 +106,48 @@ class _Sitting:
     entry: AlphaEntry | None = None
     standings: tuple[GuardStanding, ...] = ()
     estimates: tuple[Estimate | None, Estimate | None] = (None, None)
-    tasks: dict[str, Task] = field(init=False)
     targets: tuple[str, ...] = field(init=False)
     pool: tuple[str, ...] = field(init=False)
+    begun: bool = field(init=False)
+    """Whether a trial may have been made already."""
     pairs: Pairs = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tasks = {task.id: task for task in self.exam.tasks}
-        known = self.store.get(Partition, self.wealth_id)
+        wealth = self.exam.key.digest
+        seed = f"{self.seed}:{wealth}"
+        known = self.store.get(Partition, wealth)
+        self.begun = known is not None
         if known is None:
-            seed = f"{self.seed}:{self.wealth_id}"
             parted = pairing.partition(self.exam.tasks, self.exam.candidate, self.exam.protected, seed)
             self.targets, self.pool = parted
         else:
             self.targets, self.pool = known.targets, known.guards
         self.entry = self._own_entry(self._ledger())
         self.pairs = Pairs(
+            wealth=wealth,
             store=self.store,
             practice=self.practice,
-            wealth=self.exam.key.digest,
-            holdout=self.exam.holdout.id,
-            cycle=self.cycle,
-            arms=((Arm.BASE, self.exam.base), (Arm.DRAFT, self.exam.proposed)),
-            tasks=self.tasks,
+            tasks={task.id: task for task in self.exam.tasks},
             targets=self.targets,
+            arms=((Arm.BASE, self.exam.base), (Arm.DRAFT, self.exam.proposed)),
             check=self.exam.candidate.check,
-            seed=f"{self.seed}:{self.wealth_id}",
+            cycle=self.cycle,
+            seed=seed,
             batch=self.batch,
         )
 
     @property
-    def wealth_id(self) -> str:
-        return self.exam.key.digest
-
-    @property
     def terms(self) -> Terms:
-        k = self.entry.k if self.entry is not None else self._next_k(self._ledger())
+        """Those that the draft began with, whatever the settings say now; before that, today's."""
+        ledger, entry = self._ledger(), self.entry
+        policy, k = self.policy, self._next_k(ledger)
+        if entry is not None:
+            policy, k = replace(policy, alpha=entry.alpha, margin=entry.margin), entry.k
         return Terms(
-            policy=self.policy,
+            policy=policy,
             certify=self.exam.draft.certify,
-            share=alpha_share(self.policy.alpha, k),
-            clusters=len({self.tasks[task].cluster for task in self.targets}),
+            share=alpha_share(policy.alpha, k),
+            clusters=len({self.pairs.tasks[task].cluster for task in self.targets}),
         )
 
     def sit(self) -> Ruling:
@@ -157,7 +156,13 @@ class _Sitting:
         shown = {edit.moment.session for edit in self.exam.draft.edits}
         shown |= {moment.session for moment in self.exam.candidate.evidence}
         overlap = gate.overlap(self.exam.tasks, self.exam.train, shown)
-        ruling = gate.before(terms, tally, pairs_left=self.practice.left() // 2, overlap=overlap)
+        ruling = gate.before(
+            terms,
+            tally,
+            begun=self.begun,
+            pairs_left=self.practice.left() // 2,
+            overlap=overlap,
+        )
         if ruling is not None:
             return ruling
         if self.policy.mode == "suggest":
@@ -176,7 +181,7 @@ class _Sitting:
         return self.store.find(AlphaEntry, self.exam.holdout.id)
 
     def _own_entry(self, ledger: Sequence[AlphaEntry]) -> AlphaEntry | None:
-        return next((entry for entry in ledger if entry.wealth == self.wealth_id), None)
+        return next((entry for entry in ledger if entry.wealth == self.exam.key.digest), None)
 
     @staticmethod
     def _next_k(ledger: Sequence[AlphaEntry]) -> int:
@@ -194,6 +199,8 @@ class _Sitting:
                 k=self._next_k(ledger),
                 wealth=self.exam.key.digest,
                 draft=self.exam.draft.id,
+                alpha=self.policy.alpha,
+                margin=self.policy.margin,
                 at=self.clock.now(),
             )
             try:
@@ -258,10 +265,12 @@ class _Sitting:
             wanted = [standing.task for standing in self.standings for _ in range(standing.wanted)]
             if not wanted:
                 break
-            if not self.pairs.go_on("guard", len(wanted), wanted):
+            own = [task for task in wanted if task != SIDE_CHECKS]
+            role, count = ("guard", len(own)) if own else ("side", len(wanted))
+            if not self.pairs.go_on(role, count, own):
                 return _undecided("budget-ended", unfinished)
         untried = [
-            s.task for s in self.standings if s.task in self.tasks and s.pairs < self.policy.guard_pairs
+            s.task for s in self.standings if s.task in self.pairs.tasks and s.pairs < self.policy.guard_pairs
         ]
         if untried:
             return _undecided("many-losses", f"guard {untried[0]} lost too many trials to speak")
@@ -271,11 +280,14 @@ class _Sitting:
     def _standings(self, chosen: Sequence[str]) -> tuple[GuardStanding, ...]:
         targets = self.pairs.of("target")
         _, _, path = gate.walk(targets, self.terms)
+        bet = targets[: len(path) - 1]
+        tried = self.pairs.tried("guard")
+        tried[SIDE_CHECKS] = len(bet) + self.pairs.tried("side").total()
         return standings(
             chosen,
             self.pairs.of("guard"),
-            tried=self.pairs.tried("guard"),
-            targets=targets[: len(path) - 1],
+            tried=tried,
+            targets=[*bet, *self.pairs.of("side")],
             policy=self.policy,
         )
 
@@ -283,13 +295,16 @@ class _Sitting:
         """All protected ones, then from the pool in its random order those that the base passes.
 
         Looked at only now: a draft that is rejected costs no guard a try. The tries are known by their
-        repeat, so asking again costs nothing; who once served goes on.
+        repeat, so asking again costs nothing. Who once served goes on: what it showed is never dropped.
         """
-        kept = [task for task in self.pool if task in self.exam.protected]
-        serving = {draw.task for draw in self.store.find(Draw, self.wealth_id) if draw.role == "guard"}
-        chosen: list[str] = []
-        for task in [task for task in self.pool if task not in kept][: self.policy.most_probed]:
-            if len(chosen) < self.policy.most_guards and (task in serving or self._base_passes(task)):
+        kept = tuple(dict.fromkeys(self.exam.protected))
+        others = [task for task in self.pool if task not in kept]
+        served = self.pairs.begun("guard")
+        chosen = [task for task in others if task in served]
+        for task in others[: self.policy.most_probed]:
+            if len(chosen) >= self.policy.most_guards:
+                break
+            if task not in chosen and self._base_passes(task):
                 chosen.append(task)
         return (*kept, *chosen)
 
@@ -300,7 +315,7 @@ class _Sitting:
             last = self.policy.guard_passes if first == 0 else first + 1
             requests = [
                 TrialRequest(
-                    task=self.tasks[task],
+                    task=self.pairs.tasks[task],
                     harness=self.exam.base,
                     arm=Arm.BASE,
                     purpose="probe",
@@ -329,8 +344,8 @@ class _Sitting:
 
     def _report_left(self) -> list[str]:
         plan = pairing.report_plan(
-            [self.tasks[task] for task in self.targets],
-            f"{self.seed}:{self.wealth_id}",
+            [self.pairs.tasks[task] for task in self.targets],
+            self.pairs.seed,
             per_cluster=self.policy.report_per_cluster,
             most=self.policy.most_report_pairs,
         )
@@ -339,7 +354,7 @@ class _Sitting:
     def verdict(self, ruling: Ruling) -> Verdict:
         terms = self.terms
         tally, _, path = gate.walk(self.pairs.of("target"), terms)
-        lost = self.pairs.lost(*EXAMINED)
+        lost = self.pairs.lost()
         entered = self.entry is not None
         return Verdict(
             draft=self.exam.draft.digest,
@@ -362,15 +377,33 @@ class _Sitting:
             guards=tuple(standing.report() for standing in self.standings),
             losses_base=sum(pair.base_lost for pair in lost),
             losses_draft=sum(pair.draft_lost for pair in lost),
-            margin=self.policy.margin if terms.certify is Certify.NOT_WORSE else None,
+            margin=terms.margin or None,
             cycle=self.cycle,
             at=self.clock.now(),
         )
 
 
-def _undecided(code: str, why: str) -> Ruling:
+def _undecided(code: VerdictCode, why: str) -> Ruling:
     return Ruling(kind=VerdictKind.UNDECIDED, code=code, why=why)
 
 
 def _so_far(tally: Tally, terms: Terms) -> str:
     return f"wealth {tally.wealth.value:.3g} of {1 / terms.share:.3g}; {tally.told()}"
+
+
+def without_holdout(draft: Draft, policy: Policy, *, cycle: str, now: datetime) -> Verdict:
+    """The verdict where no task is held out: there is nothing to examine on."""
+    return Verdict(
+        draft=draft.digest,
+        kind=VerdictKind.UNDERPOWERED,
+        code="few-targets",
+        why="there is no held-out task yet: every session that holds the correction was needed to learn from",
+        mode=policy.mode,
+        wealth_key=None,
+        holdout=None,
+        k=None,
+        alpha=None,
+        wealth=None,
+        cycle=cycle,
+        at=now,
+    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
-from nightschool.core.errors import UserError
+from nightschool.core.errors import AuthenticationFailed, UserError
 from nightschool.core.ports import Clock, Store, TranscriptSource
 from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, Session, TranscriptRef, Window
 from nightschool.core.values import Record, Value
@@ -18,6 +19,7 @@ AT_ONCE = 64
 """Records in a transaction: a file's session and cursor always go together."""
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
+Cursor = TypeVar("Cursor", Offset, Window)
 Enough = Callable[[Sequence[Session]], bool]
 """Whether what was read is enough to learn from."""
 Progress = Callable[[int, int], None]
@@ -270,3 +272,24 @@ def _unwanted(session: Session) -> str | None:
 def _figures(session: Session) -> str:
     """What a session that is left out holds."""
     return f"{len(session.calls)} tool calls, {session.tool_errors} tool errors"
+
+
+@contextmanager
+def cursors_kept(store: Store) -> Iterator[None]:
+    """Gives the cursors back as they were if the login turns out to be refused: then nothing was learned
+    from what was read, and the next run has to see it again."""
+    offsets, windows = store.find(Offset), store.find(Window)
+    try:
+        yield
+    except AuthenticationFailed:
+        _restore(store, Offset, offsets)
+        _restore(store, Window, windows)
+        raise
+
+
+def _restore(store: Store, kind: type[Cursor], before: Sequence[Cursor]) -> None:
+    known = {record.id for record in before}
+    for record in store.find(kind):
+        if record.id not in known:
+            store.remove(kind, record.id)
+    store.commit(*before)

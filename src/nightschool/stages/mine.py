@@ -40,7 +40,7 @@ from nightschool.rules.pieces import (
 )
 from nightschool.rules.recorded import edited_in_place, same_text, shown_at_start
 from nightschool.rules.signals import signals
-from nightschool.rules.splits import ENOUGH, Cluster, Splits, assign, clusters
+from nightschool.rules.splits import ENOUGH, Cluster, Splits, asks_alike, assign, clusters
 from nightschool.rules.words import DEFAULT, Words
 
 MAX_TASKS = 40
@@ -300,13 +300,18 @@ def _tasks(
 ) -> tuple[list[Task], int]:
     """New tasks, up to the cap: those that concern a candidate first, then the latest sessions. A task
     that is known stays as it is, also where its commit would be found differently today."""
-    known = {digest_of(task.session, task.turn, task.checks[0], task.concerns) for task in store.find(Task)}
+    stored = store.find(Task)
+    known = {digest_of(task.session, task.turn, task.checks[0], task.concerns) for task in stored}
     new: list[Task] = []
     postponed = 0
     for plan in sorted((plan for plan in plans if plan.key not in known), key=_urgency):
         session = plan.history.session
         if idle_passes((plan.check,)):
             skipped.append((session.id, "idle-passes", "doing nothing would pass"))
+            continue
+        if _stands_opposite(prompt_of(session.turns[plan.prompt]), homes[session.id].split, (*stored, *new)):
+            text = "its request is like that of a task on the other side of the split"
+            skipped.append((session.id, "straddles", text))
             continue
         workspace = _workspace(plan.history, projects)
         if isinstance(workspace, Unfit):
@@ -317,6 +322,11 @@ def _tasks(
         else:
             new.append(_task(plan, workspace, homes[session.id]))
     return new, postponed
+
+
+def _stands_opposite(prompt: str, split: Split, tasks: Iterable[Task]) -> bool:
+    """Sessions were parted by their first prompts; a later one may still be asked on both sides."""
+    return any(task.split is not split and asks_alike(prompt, task.prompt) for task in tasks)
 
 
 def _urgency(plan: _Plan) -> tuple[bool, float, str]:

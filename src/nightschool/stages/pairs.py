@@ -19,6 +19,10 @@ from nightschool.core.values import Digest
 from nightschool.rules import pairing
 from nightschool.rules.pairing import Losses
 
+DRAWS = "draws"
+"""The counter of draw numbers. There is one, for all hold-out versions: two versions may share tasks, and a
+number that both used would let the one's finished job answer for the other's fresh trial."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs:
@@ -27,7 +31,6 @@ class Pairs:
     store: Store
     practice: Practice
     wealth: Digest
-    holdout: str
     cycle: str
     arms: tuple[tuple[Arm, Harness], tuple[Arm, Harness]]
     """The one that d is counted from first."""
@@ -45,7 +48,8 @@ class Pairs:
         return sorted(found, key=lambda pair: pair.draw)
 
     def lost(self, *roles: str) -> list[LostPair]:
-        return [lost for lost in self.store.find(LostPair, self.wealth) if lost.role in roles]
+        """Draws of these roles that a lost trial cost; of all roles where none is named."""
+        return [lost for lost in self.store.find(LostPair, self.wealth) if not roles or lost.role in roles]
 
     def losses(self, *roles: str, cycle: str | None = None) -> Losses:
         pairs = [pair for role in roles for pair in self.of(role) if cycle in {None, pair.cycle}]
@@ -63,6 +67,10 @@ class Pairs:
         begun = (draw for draw in draws if draw.role == role and draw.draw not in done)
         return sorted(begun, key=lambda draw: draw.draw)
 
+    def begun(self, role: str) -> frozenset[str]:
+        """The tasks that were ever drawn in this role."""
+        return frozenset(draw.task for draw in self.store.find(Draw, self.wealth) if draw.role == role)
+
     def go_on(self, role: str, count: int, tasks: Sequence[str] = ()) -> bool:
         """Try what is pending, else `count` fresh draws, as many as fit. False: the budget is at its end."""
         draws = self.pending(role)[: self.batch]
@@ -79,7 +87,7 @@ class Pairs:
 
     def _draw(self, role: str, count: int, tasks: Sequence[str]) -> list[Draw]:
         """Fresh draws: on the tasks named, else each on a target drawn at random."""
-        first = self.store.take(f"draws:{self.holdout}", count)
+        first = self.store.take(DRAWS, count)
         targets = [self.tasks[task] for task in self.targets]
         draws = []
         for place in range(count):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from nightschool.core.errors import Conflict, NightschoolError, NotAllowed, NotFound, UserError
@@ -17,6 +17,7 @@ from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store
 from nightschool.core.proposals import (
     Act,
     Decision,
+    Dossier,
     Draft,
     RefusedEdit,
     Release,
@@ -37,20 +38,6 @@ SHORTEST_PREFIX = 4
 NEW_FILE_MODE = 0o644
 
 Reasons = list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dossier:
-    """A draft and all that is known of it, in the order of writing."""
-
-    draft: Draft
-    status: Status
-    candidate: Candidate | None
-    safety: tuple[SafetyReport, ...]
-    verdicts: tuple[Verdict, ...]
-    reviews: tuple[Review, ...]
-    releases: tuple[Release, ...]
-    refused_edits: tuple[RefusedEdit, ...]
 
 
 class StaleLiveFile(Conflict):

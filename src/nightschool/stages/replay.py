@@ -10,6 +10,7 @@ from nightschool.core.errors import BudgetExhausted
 from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Role
 from nightschool.core.ports import Engine, Store
 from nightschool.core.trials import Trial, TrialRequest
+from nightschool.core.values import Digest, digest_of
 from nightschool.rules.checking import judge
 from nightschool.stages.door import Door
 
@@ -37,6 +38,11 @@ class Replay:
 
     def left(self) -> int:
         return self.door.left()
+
+    @property
+    def conditions(self) -> Digest:
+        """What a trial depends on besides task, harness, runner and model."""
+        return digest_of(self.options, self.surface_version)
 
     def ask(self, job: Job) -> Outcome:
         """One job that is no trial (an edit), through the same engine, retries and budget."""
@@ -108,7 +114,7 @@ class Replay:
         )
         if trial.score is None:
             self.lost[request.arm] = self.lost.get(request.arm, 0) + 1
-            return trial  # its tries are on record; a later cycle makes it anew on the same draw
+            return trial  # not kept: its tries are on record, and another request for it makes it anew
         self.store.commit(trial)
         self.made += 1
         return trial

@@ -1,0 +1,92 @@
+"""What stands of a candidate already: nothing to do, a draft to go on with, edits that were turned down.
+
+Relieves the cycle, which composes the stages and has no logic of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nightschool.core.harness import Harness
+from nightschool.core.ports import LiveFile
+from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Status, VerdictKind
+from nightschool.core.tasks import Candidate
+from nightschool.core.values import digest_bytes
+
+
+def root_for(candidate: Candidate, *, scope: str, project: str | None) -> str | None:
+    """Root of the project whose memory file a draft would change; None: the person's own file.
+
+    `scope`: `auto` follows where the correction was seen, `project` and `user` say it.
+    """
+    match scope:
+        case "auto":
+            return candidate.project or None
+        case "project":
+            return candidate.project or project
+        case "user":
+            return None
+    raise ValueError(f"a scope is auto, project or user, not {scope!r}")
+
+
+def settled(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> tuple[str, str, str] | None:
+    """(code, why, draft) where there is nothing to do for a candidate."""
+    for case in reversed(cases):
+        name = case.draft.id
+        if case.status is Status.PUBLISHED:
+            return "already-published", f"proposal {name} was adopted", name
+        if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fits(case.draft, base, live):
+            return "waits-for-review", f"proposal {name} waits for you", name
+        if case.status is Status.ROLLED_BACK and _fits(case.draft, base, live):
+            why = f"proposal {name} was adopted and taken back; `nightschool adopt` takes it again"
+            return "taken-back", why, name
+    return None
+
+
+def open_draft(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> Draft | None:
+    """The newest draft that the gate has not decided on, if it still fits what is live.
+
+    An invalid exam decided nothing: asked again it says the same at no cost, until runner, model or
+    hold-out are others.
+    """
+    for case in reversed(cases):
+        undecided = case.status in {Status.DRAFT, Status.SUGGESTED} or _invalid(case)
+        if undecided and _fits(case.draft, base, live):
+            return case.draft
+    return None
+
+
+def turned_down(
+    candidate: Candidate, cases: Iterable[Dossier], refused: Iterable[RefusedEdit], cycle: str
+) -> tuple[RefusedEdit, ...]:
+    """Edits that the gate, a person or the safety check turned down, as an editor is told of them.
+
+    Edits that were refused for what they carry are not among them: an editor that reads why would learn
+    what the checks look for. Nor are those of an invalid exam, which says nothing about them.
+    """
+    unsafe = [item for item in refused if item.code == "unsafe"]
+    rejected = [
+        RefusedEdit(
+            edit=edit, code="repeats-rejected", text=_reason(case), candidate=candidate.id, cycle=cycle
+        )
+        for case in cases
+        if case.status in {Status.REJECTED, Status.EVALUATION_FAILED} and not _invalid(case)
+        for edit in case.draft.edits
+    ]
+    return (*unsafe, *rejected)
+
+
+def _fits(draft: Draft, base: Harness, live: LiveFile) -> bool:
+    now = None if live.content is None else digest_bytes(live.content)
+    return draft.base == base.digest and draft.live == now
+
+
+def _invalid(case: Dossier) -> bool:
+    return case.status is Status.EVALUATION_FAILED and case.verdicts[-1].kind is VerdictKind.INVALID
+
+
+def _reason(case: Dossier) -> str:
+    """Why a draft was turned down, without a word of the gate: an editor reads it."""
+    if case.status is Status.REJECTED:
+        return f"a person rejected it: {case.reviews[-1].reason}"
+    return "it did not pass an exam on work that you do not see"
