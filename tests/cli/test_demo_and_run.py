@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nightschool.cli import app
+from nightschool.cli.run import code_of
 from nightschool.testing.demo import lay_out
 
 
@@ -20,7 +21,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NIGHTSCHOOL_CONFIG", str(tmp_path / "config.toml"))
-    (tmp_path / "config.toml").write_text('runner = "scripted"\n', encoding="utf-8")
+    # The recorded sessions grow older: look back as far as they lie.
+    config = 'runner = "scripted"\n[harvest]\nlookback_limit_days = 36500\n'
+    (tmp_path / "config.toml").write_text(config, encoding="utf-8")
     monkeypatch.chdir(root)
     return root
 
@@ -56,9 +59,38 @@ def test_a_dry_run_leaves_nothing_behind(
 
 def test_a_first_run_asks_before_it_spends(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where nobody can be asked, the first run stops with exit code 4 and names the flag."""
-    assert app.run(["run", "--scope", "project"]) in {0, 4}
-    told = capsys.readouterr()
-    assert "--yes" in told.err or "nothing to learn" in told.out
+    assert app.run(["run", "--scope", "project"]) == 4
+    assert "--yes" in capsys.readouterr().err
+
+
+def test_a_run_with_nothing_to_practise_is_no_consent(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that started no job was not asked about; the next one, which would start some, asks."""
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    assert app.run(["run"]) == 0
+    assert "nothing to learn" in capsys.readouterr().out
+    monkeypatch.chdir(project)
+    assert app.run(["run"]) == 4
+    assert "--yes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        ([], 0),
+        (["already-followed", "taken-back"], 0),
+        (["undecided", "already-followed"], 3),
+        (["reject", "accept"], 0),
+        (["lost", "waits-for-review"], 0),
+        (["underpowered"], 3),
+    ],
+)
+def test_the_exit_code_of_a_run_tells_what_was_certified(codes: list[str], expected: int) -> None:
+    """3 where something was tried and nothing that passed waits; what needed no trial is no failure."""
+    assert code_of(codes) == expected
 
 
 def test_a_wrong_scope_is_wrong_use(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -168,16 +168,23 @@ def test_printable_is_idempotent(text: str) -> None:
 
 
 def test_progress_without_a_terminal_is_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    """Elsewhere than on a terminal progress is a line at each tenth, and for each new text."""
+    """Elsewhere than on a terminal progress is a line at each tenth, and for each new text; where the end
+    is unknown, at each twenty-fifth."""
     with Output().progress("trials") as steps:
         for done in range(101):
             steps.at(done, 100)
         steps.at(100, 100, "guards")
-        steps.at(3, None, "sessions")
+        for done in range(3, 60):
+            steps.at(done, None, "sessions")
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["trials 0/100", "trials 10/100"]
-    assert len(lines) == 13
-    assert lines[-2:] == ["trials 100/100: guards", "trials: sessions"]
+    assert len(lines) == 15
+    assert lines[-4:] == [
+        "trials 100/100: guards",
+        "trials 3: sessions",
+        "trials 25: sessions",
+        "trials 50: sessions",
+    ]
 
 
 def test_nobody_there_is_no_yes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.progress import told_by
+from nightschool.cli.progress import Told
 from nightschool.cli.render import Diff, Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -58,12 +59,15 @@ def _play(folder: Path, out: Output, began: float) -> ExitCode:
     person.mkdir()
     project = lay_out(person)
     sandbox = _sandbox(folder, person, out)
-    with _parts(folder, person, sandbox) as parts, out.progress("practise") as steps:
-        cycle = parts.cycle(project=str(project), progress=told_by(steps))
+    told_to = Told()
+    with _parts(folder, person, sandbox) as parts:
+        cycle = parts.cycle(project=str(project), progress=told_to)
         with cycle.held():
-            prepared = cycle.prepare(parts.harvest_request(everything=True))
+            with told_to.shown(out, "read"):
+                prepared = cycle.prepare(parts.harvest_request(everything=True))
             out.show(*_heard(prepared))
-            report = cycle.practise(prepared)
+            with told_to.shown(out, "practise"):
+                report = cycle.practise(prepared)
         best = next((item for item in report.learned if item.code == "accept"), None)
         summary = _summary(report, prepared)
         if best is None or best.draft is None:
@@ -264,10 +268,20 @@ def _unlucky(report: CycleReport) -> list[Piece | str]:
 
 
 def _next(seconds: float) -> list[Piece | str]:
+    command = _called()
     return [
         Line(f"That took {seconds:.0f} seconds. {HONEST}", "dim"),
-        "What to type next:",
-        "  nightschool corrections     what you keep telling your own agents (no model, nothing leaves)",
-        "  nightschool doctor          what a run needs here, and what is missing",
-        "  nightschool run --dry-run   what a run on your own sessions would do",
+        "What to type next (the first in any folder, the others in a project of yours):",
+        f"  {command} corrections      what you keep telling your agents: no model, nothing leaves",
+        f"  {command} doctor           what a run needs here, and what is missing",
+        f"  {command} run --dry-run    what a run would do there, and cost",
     ]
+
+
+def _called() -> str:
+    """The command as the person can type it: by name where the shell finds this very program."""
+    program = Path(sys.argv[0])
+    found = shutil.which(program.name)
+    if found is not None and program.exists() and Path(found).samefile(program):
+        return program.name
+    return str(program.absolute()) if program.name == "nightschool" else "nightschool"

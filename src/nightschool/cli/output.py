@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 TENTHS = 10
+EVERY = 25
+"""Of a count whose end is unknown, so many make a line."""
 
 
 class Steps(Protocol):
@@ -76,7 +78,8 @@ class Output:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Steps]:
-        """A bar on a terminal; elsewhere a line at each tenth, or for each new text."""
+        """A bar on a terminal; elsewhere a line at each tenth (of an unknown end: at each `EVERY`th), or for
+        each new text. Ask and print results outside of it: the bar has the terminal for itself."""
         if not styled(_stderr()):
             yield PlainSteps(_stderr(), what)
             return
@@ -103,11 +106,11 @@ class PlainSteps:
         self._told: tuple[int, str] | None = None
 
     def at(self, done: int, total: int | None = None, text: str = "") -> None:
-        now = (done * TENTHS // total if total else 0, text)
+        now = (done * TENTHS // total if total else done // EVERY, text)
         if now == self._told:
             return
         self._told = now
-        count = f" {done}/{total}" if total else ""
+        count = f" {done}/{total}" if total else f" {done}" if done else ""
         self._stream.write(printable(f"{self._what}{count}{': ' + text if text else ''}") + "\n")
         self._stream.flush()
 

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from nightschool.cli.output import Steps
+if TYPE_CHECKING:
+    from nightschool.cli.output import Output, Steps
 
 
-def told_by(steps: Steps) -> Callable[[str, int, int], None]:
-    """Reading is counted against its files; jobs are counted up, for the gate decides as it goes."""
-    made = 0
+class Told:
+    """Handed to a cycle; shows what it is told only while `shown`, so that a question or a table between
+    two phases has the terminal for itself.
 
-    def tell(what: str, done: int, total: int) -> None:
-        nonlocal made
-        if what == "read":
-            steps.at(done, total, "reading sessions" if done == total else "")
-            return
-        made += 1
-        steps.at(made, None, "practising")
+    Reading is counted against its files. Jobs are counted up, for the gate decides as it goes.
+    """
 
-    return tell
+    def __init__(self) -> None:
+        self._steps: Steps | None = None
+        self._made = 0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if what != "read":
+            self._made += 1
+        if self._steps is not None:
+            self._steps.at(*((done, total) if what == "read" else (self._made, None)))
+
+    @contextmanager
+    def shown(self, out: Output, what: str) -> Iterator[None]:
+        """A bar on a terminal, lines elsewhere, until the block ends."""
+        with out.progress(what) as steps:
+            self._steps = steps
+            try:
+                yield
+            finally:
+                self._steps = None

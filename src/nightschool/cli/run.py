@@ -11,10 +11,12 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.progress import told_by
+from nightschool.cli.progress import Told
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nightschool.core.cycles import CycleReport
     from nightschool.stages.cycle import Cycle, Prepared
     from nightschool.wiring import Parts
@@ -35,7 +37,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the fi
 
 JOBS_A_CANDIDATE = 190
 """Pairs at a usual gain (70), guards with their probes (90), the report (24), training and the edit."""
-CERTIFIED = {"accept", "waits-for-review", "already-published", "already-followed", "taken-back"}
+CERTIFIED = {"accept", "waits-for-review"}
+SETTLED = {"already-published", "already-followed", "taken-back"}
+"""Nothing was tried for these: they are no failure to certify."""
 
 
 def run(  # noqa: PLR0913 - one parameter an option
@@ -74,33 +78,40 @@ def run(  # noqa: PLR0913 - one parameter an option
             "This is your home folder, not a project. Take all that lies directly in it as one?",
             otherwise="go to a project, name one with --project, take --all-projects, or pass --yes.",
         )
-    with opening.opening(flags, project, rehearsal=dry_run) as parts, out.progress("run") as steps:
-        cycle = parts.cycle(project=root, scope=scope, progress=told_by(steps))
+    told_to = Told()
+    with opening.opening(flags, project, rehearsal=dry_run) as parts:
+        cycle = parts.cycle(project=root, scope=scope, progress=told_to)
         with cycle.held():
-            prepared = cycle.prepare(parts.harvest_request())
+            with told_to.shown(out, "read"):
+                prepared = cycle.prepare(parts.harvest_request())
             plan = _plan(parts, cycle, prepared)
             if dry_run:
                 return out.result(_planned(plan, prepared), [*plan, "nothing was started, stored or staged"])
-            if prepared.mined.candidates and not yes and not parts.store.find(_reports()):
+            if prepared.mined.candidates and not yes and not _practised(parts):
                 out.note(*plan)
                 out.confirm("Start?", otherwise="pass --yes to start without being asked")
-            report = cycle.practise(prepared)
+            with told_to.shown(out, "practise"):
+                report = cycle.practise(prepared)
     folder = parts.settings.home / "reports"
     opening.write_private(folder / f"{report.cycle}.md", markdown(report))
-    return out.result(report, [*told(report), f"report: {folder / report.cycle}.md"], code_of(report))
+    return out.result(
+        report,
+        [*told(report), f"report: {folder / report.cycle}.md"],
+        code_of(item.code for item in report.learned),
+    )
 
 
-def _reports() -> type[CycleReport]:
+def _practised(parts: Parts) -> bool:
+    """Whether a cycle ever started a job: a run that had nothing to practise was no consent to pay."""
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415
 
-    return CycleReport
+    return any(report.spend.jobs for report in parts.store.find(CycleReport))
 
 
-def code_of(report: CycleReport) -> ExitCode:
-    """3 where something was tried and nothing passed."""
-    if not report.learned or any(item.code in CERTIFIED for item in report.learned):
-        return ExitCode.DONE
-    return ExitCode.NOTHING_CERTIFIED
+def code_of(came_to: Iterable[str]) -> ExitCode:
+    """3 where something was tried and nothing that passed waits for the person."""
+    codes = set(came_to)
+    return ExitCode.DONE if codes & CERTIFIED or codes <= SETTLED else ExitCode.NOTHING_CERTIFIED
 
 
 def _plan(parts: Parts, cycle: Cycle, prepared: Prepared) -> list[Piece | str]:
