@@ -17,6 +17,8 @@ from job_builders import FREE
 from nightschool import settings
 from nightschool.core.cycles import CycleReport
 from nightschool.core.jobs import Delivered, FileChange, Job, Outcome, Role
+from nightschool.core.ports import Runner
+from nightschool.stages.calibrate import Calibration, newest
 from nightschool.stages.cycle import Cycle
 from nightschool.testing.demo import lay_out
 from nightschool.testing.scripted_runner import quoting_editor
@@ -106,6 +108,19 @@ def run_cycle(
         return cycle.practise(cycle.prepare(parts.harvest_request(everything=everything)))
 
 
+@contextmanager
+def calibration_in(
+    place: Place, *, runner: Runner | None = None, jobs: int | None = None
+) -> Iterator[tuple[Parts, Calibration]]:
+    """A calibration on the held-out tasks of all that can be read, with the lock of the cycle."""
+    with cycle_in(place, jobs=jobs) as (parts, cycle), cycle.held():
+        cycle.door.runner = runner if runner is not None else QuickRunner()
+        cycle.prepare(parts.harvest_request(everything=True))
+        holdout = newest(parts.store, str(place.project))
+        assert holdout is not None
+        yield parts, cycle.calibration(holdout)
+
+
 def tree(folder: Path) -> dict[str, tuple[int, str]]:
     """Mode and digest of all that lies in a folder."""
     found = {}
@@ -117,17 +132,19 @@ def tree(folder: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-def killed_at(place: Place, number: int) -> list[str]:
-    """Run a cycle in a process that is killed by SIGKILL in its job of that number; the jobs it began."""
+def killed_at(place: Place, number: int, *, pairs: int = 0) -> list[str]:
+    """Run a cycle, or a calibration of so many pairs, in a process that is killed by SIGKILL in its job of
+    that number; the jobs it began."""
     log = place.ours.parent / f"began-{number}"
-    script = [sys.executable, __file__, str(place.person), str(place.ours), str(log), str(number)]
+    given = [place.person, place.ours, log, number, pairs]
+    script = [sys.executable, __file__, *map(str, given)]
     path = os.pathsep.join(sys.path)
     done = subprocess.run(script, env={**os.environ, "PYTHONPATH": path}, check=False, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     return log.read_text().split()
 
 
-def _main(person: str, ours: str, log: str, number: str) -> None:
+def _main(person: str, ours: str, log: str, number: str, pairs: str) -> None:
     began, lock = Path(log), Lock()
 
     def note(job: Job) -> None:
@@ -136,7 +153,12 @@ def _main(person: str, ours: str, log: str, number: str) -> None:
         if len(began.read_text().split()) >= int(number):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    run_cycle(Place(person=Path(person), ours=Path(ours)), runner=QuickRunner(before=note))
+    place, runner = Place(person=Path(person), ours=Path(ours)), QuickRunner(before=note)
+    if int(pairs):
+        with calibration_in(place, runner=runner) as (_, calibration):
+            calibration.go_on(int(pairs))
+    else:
+        run_cycle(place, runner=runner)
 
 
 if __name__ == "__main__":

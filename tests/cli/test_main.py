@@ -126,7 +126,7 @@ def test_errors_are_neutralised(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 @pytest.mark.parametrize(
     "arguments",
-    [["nope"], ["version", "--nope"], ["gate", "calibrate"], ["gate", "calibrate", "--simulate", "x"]],
+    [["nope"], ["version", "--nope"], ["gate", "nope"], ["gate", "calibrate", "--simulate", "x"]],
 )
 def test_wrong_use_is_two(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """A wrong argument is exit code 2, with a way out, as a document too."""

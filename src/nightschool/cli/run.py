@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nightschool.cli import expected
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
@@ -115,38 +115,17 @@ def code_of(came_to: Iterable[str]) -> ExitCode:
 
 
 def _plan(parts: Parts, cycle: Cycle, prepared: Prepared) -> list[Piece | str]:
-    name, why = parts.runner_name()
     candidates = prepared.mined.candidates
     jobs = JOBS_A_CANDIDATE * len(candidates)
     limit = cycle.door.budget.jobs
     capped = jobs if limit is None else min(jobs, limit)
-    wall, tokens = _usual(parts)
-    width = parts.settings.limits.width
-    expected = (
-        "unknown yet" if wall is None else f"about {capped * wall / width / timedelta(minutes=1):.0f} minutes"
-    )
-    used = "unknown yet" if tokens is None else f"about {capped * tokens} tokens"
     rows = [(item.statement, len(item.sessions), item.project or "several") for item in candidates]
     return [
         f"{len(prepared.harvested.sessions)} sessions with something new; "
         f"{len(prepared.mined.corrections)} corrections, {len(candidates)} of them worth an edit",
         *([Table(columns=("correction", "sessions", "project"), rows=rows)] if rows else []),
-        f"runner: {name}, since {why}",
-        f"expected: up to {capped} jobs, time {expected}, use {used}",
-        f"limits: {limit or 'no limit of'} jobs, "
-        f"{parts.settings.limits.max_minutes or 'no limit of'} minutes",
+        *expected.lines(parts, capped),
     ]
-
-
-def _usual(parts: Parts) -> tuple[timedelta | None, int | None]:
-    """Mean time and tokens of the jobs so far; None while nothing is known."""
-    from nightschool.core.jobs import Finished  # noqa: PLC0415
-
-    finished = parts.store.find(Finished)[-200:]
-    walls = [job.ended_at - job.started_at for job in finished]
-    tokens = [job.outcome.usage.tokens for job in finished if job.outcome.usage.tokens is not None]
-    wall = sum(walls, timedelta()) / len(walls) if walls else None
-    return wall, round(sum(tokens) / len(tokens)) if tokens else None
 
 
 def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:

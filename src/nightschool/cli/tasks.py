@@ -79,14 +79,15 @@ def _table(found: Sequence[Task], candidates: Mapping[str, Candidate]) -> Table:
                     candidates[name].statement if name in candidates else name for name in task.concerns
                 )
                 or "guard",
-                _first_line(task.prompt),
+                first_line(task.prompt),
             )
             for task in found
         ],
     )
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """The start of a request, for a cell of a table."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= PROMPT_SHOWN else line[: PROMPT_SHOWN - 1] + "\N{HORIZONTAL ELLIPSIS}"
 

@@ -14,6 +14,9 @@ from nightschool.core.values import Digest, Record, Value, digest_of
 class Arm(StrEnum):
     BASE = "base"
     DRAFT = "draft"
+    FIRST = "base-1"
+    SECOND = "base-2"
+    """The two runs of a calibration. Both are the base; no job of theirs can be one of an exam."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +71,8 @@ class Pair(Record):
     """Key of the wealth that it belongs to (`WealthKey.digest`)."""
     draw: int
     role: str
-    """target | guard | side | report | suggest; only `target` enters the wealth. `side`: drawn on a target,
-    for the checks that are not the candidate's."""
+    """target | guard | side | report | suggest | calibrate; only `target` enters the wealth of a
+    draft. `side`: drawn on a target, for the checks that are not the candidate's."""
     task: str
     cluster: str
     base_score: float

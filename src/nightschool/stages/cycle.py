@@ -27,12 +27,13 @@ from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import Candidate, HoldoutVersion, Split, Task, task_digest
 from nightschool.core.trials import AlphaEntry, WealthKey
-from nightschool.core.values import Value
+from nightschool.core.values import Digest, Value
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.corrections import enough
 from nightschool.rules.gate import Policy
 from nightschool.rules.report import promise
 from nightschool.rules.standing import open_draft, root_for, settled, turned_down
+from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
 from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
@@ -224,17 +225,7 @@ class Cycle:
             base=base,
             proposed=proposed_harness(draft, base, self.store),
             holdout=mined.holdout,
-            key=WealthKey(
-                draft=draft.digest,
-                base=base.digest,
-                runner=self.door.name,
-                runner_version=self.door.version(),
-                model=self.options.model or "the agent's own",
-                conditions=self.replay.conditions,
-                judge=JUDGE_VERSION,
-                checks=task_digest(tasks),
-                holdout=mined.holdout.id,
-            ),
+            key=self._key(draft.digest, base, mined.holdout, tasks),
             tasks=tasks,
             train=tuple(task for task in mined.tasks if task.split is Split.TRAIN),
         )
@@ -245,6 +236,36 @@ class Cycle:
             clock=self.clock,
             policy=self.policy,
             cycle=self.number,
+        )
+
+    def calibration(self, holdout: HoldoutVersion) -> Calibration:
+        """The base of this project against itself, on a hold-out version. Begin it within `held`."""
+        base = self.surface.load(None if self.project is None else Path(self.project), self.person_home)
+        tasks = _tasks_of(holdout, self.store)
+        return Calibration(
+            base=base,
+            holdout=holdout,
+            tasks=tasks,
+            key=self._key(base.digest, base, holdout, tasks),
+            store=self.store,
+            practice=self.replay,
+            policy=self.policy,
+            cycle=self.number,
+        )
+
+    def _key(
+        self, draft: Digest, base: Harness, holdout: HoldoutVersion, tasks: tuple[Task, ...]
+    ) -> WealthKey:
+        return WealthKey(
+            draft=draft,
+            base=base.digest,
+            runner=self.door.name,
+            runner_version=self.door.version(),
+            model=self.options.model or "the agent's own",
+            conditions=self.replay.conditions,
+            judge=JUDGE_VERSION,
+            checks=task_digest(tasks),
+            holdout=holdout.id,
         )
 
 

@@ -1,0 +1,40 @@
+"""What jobs will cost, told before they start. Relieves `run` and `gate calibrate` of the same lines."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nightschool.wiring import Parts
+
+
+def lines(parts: Parts, jobs: int) -> list[str]:
+    """Runner, time and use to expect for so many jobs, and the limits."""
+    name, why = parts.runner_name()
+    limits = parts.settings.limits
+    wall, tokens = _usual(parts)
+    minutes = None if wall is None else jobs * wall / limits.width / timedelta(minutes=1)
+    expected = "unknown yet" if minutes is None else f"about {minutes:.0f} minutes"
+    used = "unknown yet" if tokens is None else f"about {jobs * tokens} tokens"
+    bounds = [f"{limits.max_jobs or 'no limit of'} jobs", f"{limits.max_minutes or 'no limit of'} minutes"]
+    if limits.max_tokens is not None:
+        bounds.append(f"{limits.max_tokens} tokens")
+    if limits.max_dollars is not None:
+        bounds.append(f"{limits.max_dollars} dollars")
+    return [
+        f"runner: {name}, since {why}",
+        f"expected: up to {jobs} jobs, time {expected}, use {used}",
+        f"limits: {', '.join(bounds)}",
+    ]
+
+
+def _usual(parts: Parts) -> tuple[timedelta | None, int | None]:
+    """Mean time and tokens of the jobs so far; None while nothing is known."""
+    from nightschool.core.jobs import Finished  # noqa: PLC0415
+
+    finished = parts.store.find(Finished)[-200:]
+    walls = [job.ended_at - job.started_at for job in finished]
+    tokens = [job.outcome.usage.tokens for job in finished if job.outcome.usage.tokens is not None]
+    wall = sum(walls, timedelta()) / len(walls) if walls else None
+    return wall, round(sum(tokens) / len(tokens)) if tokens else None
