@@ -11,20 +11,31 @@ if TYPE_CHECKING:
 
 def lines(parts: Parts, jobs: int) -> list[str]:
     """Runner, time and use to expect for so many jobs, and the limits."""
+    from nightschool.stages.door import TOKENS_BOOKED  # noqa: PLC0415 - help needs no stage
+
     name, why = parts.runner_name()
     limits = parts.settings.limits
     wall, tokens = _usual(parts)
     minutes = None if wall is None else jobs * wall / limits.width / timedelta(minutes=1)
-    expected = "unknown yet" if minutes is None else f"about {minutes:.0f} minutes"
-    used = "unknown yet" if tokens is None else f"about {jobs * tokens} tokens"
+    expected = "unknown before the first job" if minutes is None else f"about {minutes:.0f} minutes"
+    used = (
+        f"unknown before the first job; {TOKENS_BOOKED:,} tokens are booked for each, "
+        f"{jobs * TOKENS_BOOKED / 1e6:.1f} million in all"
+        if tokens is None
+        else f"about {jobs * tokens / 1e6:.1f} million tokens"
+    )
     bounds = [f"{limits.max_jobs or 'no limit of'} jobs", f"{limits.max_minutes or 'no limit of'} minutes"]
     if limits.max_tokens is not None:
         bounds.append(f"{limits.max_tokens} tokens")
     if limits.max_dollars is not None:
         bounds.append(f"{limits.max_dollars} dollars")
+    if limits.max_tokens is None and limits.max_dollars is None:
+        bounds.append("no limit of tokens or money (set limits.max_tokens or limits.max_dollars)")
     return [
         f"runner: {name}, since {why}",
-        f"expected: up to {jobs} jobs, time {expected}, use {used}",
+        f"expected: up to {jobs} jobs, each one try of your agent at one task",
+        f"  time: {expected}",
+        f"  use: {used}",
         f"limits: {', '.join(bounds)}",
     ]
 

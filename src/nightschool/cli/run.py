@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nightschool.core.cycles import CycleReport
+    from nightschool.core.tasks import Candidate
     from nightschool.stages.cycle import Cycle, Prepared
     from nightschool.wiring import Parts
 
@@ -119,13 +120,23 @@ def _plan(parts: Parts, cycle: Cycle, prepared: Prepared) -> list[Piece | str]:
     jobs = JOBS_A_CANDIDATE * len(candidates)
     limit = cycle.door.budget.jobs
     capped = jobs if limit is None else min(jobs, limit)
-    rows = [(item.statement, len(item.sessions), item.project or "several") for item in candidates]
+    tasks = prepared.mined.tasks
+    train = sum(task.split == "train" for task in tasks)
+    rows = [(item.statement, len(item.sessions), _file(parts, cycle, item)) for item in candidates]
     return [
         f"{len(prepared.harvested.sessions)} sessions with something new; "
         f"{len(prepared.mined.corrections)} corrections, {len(candidates)} of them worth an edit",
-        *([Table(columns=("correction", "sessions", "project"), rows=rows)] if rows else []),
-        *expected.lines(parts, capped),
+        *([Table(columns=("correction", "sessions", "would edit"), rows=rows)] if rows else []),
+        f"{train} tasks to practise on, {len(tasks) - train} held out for the exam",
+        *(expected.lines(parts, capped) if rows else []),
     ]
+
+
+def _file(parts: Parts, cycle: Cycle, candidate: Candidate) -> str:
+    from nightschool.rules.standing import root_for  # noqa: PLC0415 - help needs no rules
+
+    root = root_for(candidate, scope=cycle.scope, project=cycle.project)
+    return str(parts.place(cycle.surface.memory_target(project=root)))
 
 
 def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:
