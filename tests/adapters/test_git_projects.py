@@ -118,6 +118,39 @@ def test_no_repository_and_no_commit_give_none(tmp_path: Path) -> None:
         projects.commit_at(str(tmp_path), branch=None, at=late.replace(tzinfo=None))
 
 
+@pytest.mark.parametrize(
+    "name", ["main\0", "-x", "a..b", "main^{/(a+)+$}", "@{-1}", "main:src", "x" * 5000, ""]
+)
+def test_what_is_no_name_of_a_branch_means_head(project: Path, name: str) -> None:
+    """What a transcript calls its branch is never read as a revision, a pattern or an option."""
+    head = git(project, "rev-parse", "HEAD")
+    assert GitProjects().commit_at(str(project), branch=name, at=START + timedelta(days=1)) == head
+
+
+@pytest.mark.parametrize(
+    "name", ["..", "", "https://example.org/x", "-p", "/nul\0", "/" + "x" * 300, "/" + "x/" * 3000]
+)
+def test_what_is_no_folder_is_its_own_root(name: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session may name anything as its folder. A relative one is not looked up from the current folder."""
+    monkeypatch.chdir(project / "src")
+    projects = GitProjects()
+    assert projects.root(name) == name
+    assert projects.commit_at(name, branch=None, at=START) is None
+    assert projects.text_at(name, "a" * 40, "src/a.txt") is None
+
+
+def test_times_that_git_would_misread(project: Path) -> None:
+    """Git takes small and negative numbers for other times than those since 1970: before all commits is
+    before all commits."""
+    projects = GitProjects()
+    for at in (
+        datetime(1, 1, 2, tzinfo=UTC),
+        datetime(1969, 1, 1, tzinfo=UTC),
+        datetime(1970, 1, 3, tzinfo=UTC),
+    ):
+        assert projects.commit_at(str(project), branch=None, at=at) is None
+
+
 def test_nothing_is_written(project: Path) -> None:
     """A stale index is not refreshed and no lock or log appears."""
     (project / "src" / "a.txt").touch()

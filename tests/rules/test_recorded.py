@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -36,11 +37,32 @@ PATCH = """*** Begin Patch
         ("", APP, None),
         ("a\0b", APP, None),
         ("C:\\a.py", APP, None),
+        (".git/config", APP, None),
+        (f"{APP}/lib/.GIT/hooks/post-checkout", APP, None),
+        ("n" * 256, APP, None),
+        ("a.py", "../..", None),
+        ("../a.py", "../..", None),
+        ("a.py", "https://example.org/app", None),
     ],
 )
 def test_paths_are_relative_to_the_project(path: str, directory: str, found: str | None) -> None:
     """A path that a transcript names is placed below the project's root, or nowhere."""
     assert place(path, directory=directory, root=APP) == found
+
+
+def test_the_root_of_all_folders_is_a_project_too() -> None:
+    """A session may run in `/`; one whose folder is no absolute path has no files."""
+    assert place("a/b.py", directory="/", root="/") == "a/b.py"
+    assert place("/a/b.py", directory="/a", root="/") == "a/b.py"
+    assert place("a.py", directory="..", root="..") is None
+
+
+def test_a_number_without_end_is_no_line_number() -> None:
+    """A listing whose numbers have more digits than Python turns into one shows no file."""
+    listing = f"     1\tx\n{'9' * 5000}\ty"
+    call = replace(read("a.py", ""), result=listing)
+    shown = session("odd", human("do it"), agent("", call))
+    assert shown_at_start(shown, directory=APP, root=APP) == {}
 
 
 def test_added_text_is_what_was_not_there_before() -> None:

@@ -150,6 +150,14 @@ class Conversation:
             known = self._short[text] = self.text(text, PATH_LIMIT)
         return known
 
+    def own_id(self, value: object) -> str | None:
+        """The agent's own id of a row, a call or a session, where it is one; never a secret in its place."""
+        return self._redact(value) if isinstance(value, str) and _PLAIN_ID.match(value) else None
+
+    def row(self, value: object, at: datetime | None, text: str, speaker: Speaker) -> str:
+        """The agent's own id of a row, else an id made of the row."""
+        return self.own_id(value) or row_id(speaker, at, text)
+
     def call(self, call_id: str, name: str, arguments: Any) -> ToolCall:
         """A call with its arguments, redacted string by string and then as a whole, so that both a key
         that spans lines and a value that only its name betrays are found. Stays JSON where it was."""
@@ -200,17 +208,6 @@ def moment(stamp: object) -> datetime | None:
         return None if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def identity(value: object, at: datetime | None, text: str, speaker: Speaker) -> str:
-    """The agent's own id of a row where it is one, else an id made of the row."""
-    if isinstance(value, str) and _PLAIN_ID.match(value):
-        return value
-    return row_id(speaker, at, text)
-
-
-def plain_id(value: object) -> str | None:
-    return value if isinstance(value, str) and _PLAIN_ID.match(value) else None
 
 
 def commit_hash(value: object) -> str | None:

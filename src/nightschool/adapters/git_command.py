@@ -65,8 +65,8 @@ def git(
         )
     except subprocess.TimeoutExpired as error:
         raise GitFailed(f"git {arguments[0]} did not end within {SECONDS} s") from error
-    except OSError as error:
-        raise GitFailed(f"git cannot be run in {folder}: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in an argument or in the folder
+        raise GitFailed(f"git cannot be run in {folder}: {error}") from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip()
         raise GitFailed(said or f"git {arguments[0]} ended with code {done.returncode}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -9,7 +11,10 @@ from pathlib import Path
 from nightschool.adapters.git_command import GitFailed, git, git_program
 from nightschool.core.errors import UserError
 from nightschool.core.harness import check_relative
+from nightschool.core.sessions import in_text
 
+_BRANCH = re.compile(r"(?!-)(?:(?!\.\.|@\{)[^\x00-\x20\x7f~^:?*\[\\]){1,255}\Z")
+"""A name that git allows: what else stands there is read as a revision, or as a pattern."""
 REMEMBERED = 4096
 """Folders whose root is kept: a harvest asks for the same ones again and again."""
 
@@ -26,16 +31,17 @@ class GitProjects:
     def commit_at(self, root: str, *, branch: str | None, at: datetime) -> str | None:
         if at.tzinfo is None:
             raise ValueError("a time without a zone names no moment")
-        if not _is_repository(root):
+        seconds = int(at.timestamp())
+        if seconds < 0 or not _is_repository(root):
             return None
         _need_git(root)
         folder = Path(root)
         start = "HEAD"
-        if branch:
+        if branch is not None and _BRANCH.match(branch):
             # A full name: never read as an option, and never mistaken for a tag.
             name = f"refs/heads/{branch}"
             start = name if _says(["rev-parse", "--quiet", "--verify", name], folder) else "HEAD"
-        return _says(["rev-list", "-1", f"--before={int(at.timestamp())}", start, "--"], folder) or None
+        return _says(["rev-list", "-1", f"--before=@{seconds} +0000", start, "--"], folder) or None
 
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         check_relative(path)
@@ -53,21 +59,25 @@ class GitProjects:
 def _root(directory: str) -> str:
     """The main working tree; for a folder that is gone or in no repository the folder itself."""
     folder = Path(directory)
-    if git_program() is None or not folder.is_absolute() or not folder.is_dir():
+    # os.path, unlike Path, says no where it may not look or the name is none.
+    if git_program() is None or not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112
         return directory
     common = _says(["rev-parse", "--path-format=absolute", "--git-common-dir"], folder)
     if not common:
         return directory
     if Path(common).name == ".git":
-        return str(Path(common).parent)
+        return in_text(str(Path(common).parent))
     # A bare repository, or a submodule, whose git folder lies within another's.
     top = _says(["rev-parse", "--show-toplevel"], folder)
-    return top or directory
+    return in_text(top) or directory
 
 
 def _is_repository(root: str) -> bool:
-    """By what lies there, so that it can be told where git is absent."""
-    return any((place / ".git").exists() for place in (Path(root), *Path(root).parents))
+    """By what lies there, so that it can be told where git is absent. A path that is relative (a URL, `..`)
+    means nothing here."""
+    folder = Path(root)
+    places = (folder, *folder.parents) if folder.is_absolute() else ()
+    return any(os.path.exists(place / ".git") for place in places)  # noqa: PTH110 - see _root
 
 
 def _need_git(root: str) -> None:

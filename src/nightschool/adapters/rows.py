@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, Self
 
 import orjson
 
-from nightschool.core.sessions import LeftOut, Offset, TranscriptRef
+from nightschool.core.sessions import LeftOut, Offset, TranscriptRef, in_text
 from nightschool.core.values import digest_bytes
 
 HEAD = 1024
@@ -26,9 +26,18 @@ LONGEST = 32 << 20
 NEVER = datetime.fromtimestamp(0, UTC)
 """The time of a file of which nothing is known."""
 
-_DECODER = json.JSONDecoder(strict=False)
-_BLANK = b" \t\r\n"
-_SPACE = re.compile(r"[ \t\r\n]*")
+_LONGEST_INTEGER = 19
+"""Digits that fit into 64 bits: a longer number is a float, as it is for the fast parser."""
+_BOM = "\ufeff"
+_SPACE = re.compile(rf"[ \t\r\n{_BOM}]*")
+"""What may stand between records: a byte order mark, too, which some editors put before the first."""
+
+
+def _number(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_int=_number)
 
 
 class Row(NamedTuple):
@@ -147,6 +156,14 @@ class RowFile:
         )
 
 
+def file_time(seconds: float) -> datetime:
+    """A file's time; one beyond what a calendar holds is the nearest that it does."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return NEVER if seconds < 0 else datetime.max.replace(tzinfo=UTC)
+
+
 def open_rows(path: str, since: Offset | None = None) -> RowFile | LeftOut:
     """The file, to be read from `since` on, or from its start where that spoke of another file.
 
@@ -155,19 +172,21 @@ def open_rows(path: str, since: Offset | None = None) -> RowFile | LeftOut:
     try:
         known = os.stat(path)  # noqa: PTH116 - links are followed, and Path adds nothing
         if not stat.S_ISREG(known.st_mode):
-            return LeftOut(path=path, reason="unreadable", detail=f"is {_what(known.st_mode)}, no file")
+            return LeftOut(
+                path=in_text(path), reason="unreadable", detail=f"is {_what(known.st_mode)}, no file"
+            )
         # The file may have been replaced by a pipe since the look: opening must not wait for a writer.
         file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=1 << 20)
     except FileNotFoundError:
         reason = "dangling-link" if Path(path).is_symlink() else "vanished"
-        return LeftOut(path=path, reason=reason, detail="there is no such file")
+        return LeftOut(path=in_text(path), reason=reason, detail="there is no such file")
     except (OSError, ValueError) as error:
-        return LeftOut(path=path, reason="unreadable", detail=_said(error))
+        return LeftOut(path=in_text(path), reason="unreadable", detail=_said(error))
     try:
         return _opened(path, file, since)
     except OSError as error:
         file.close()
-        return LeftOut(path=path, reason="unreadable", detail=_said(error))
+        return LeftOut(path=in_text(path), reason="unreadable", detail=_said(error))
 
 
 def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile:
@@ -179,9 +198,9 @@ def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile:
         and digest_bytes(first[: min(HEAD, since.size)]) == since.head
     )
     return RowFile(
-        path=path,
+        path=in_text(path),
         size=known.st_size,
-        mtime=datetime.fromtimestamp(known.st_mtime, UTC),
+        mtime=file_time(known.st_mtime),
         head=digest_bytes(first),
         start=since.position if since is not None and same else 0,
         restarted=since is not None and not same,
@@ -237,7 +256,7 @@ def _ref(source: str, path: str) -> TranscriptRef:
         with suppress(OSError, ValueError):
             known = look(path)
             size = known.st_size if stat.S_ISREG(known.st_mode) else 0
-            mtime = datetime.fromtimestamp(known.st_mtime, UTC)
+            mtime = file_time(known.st_mtime)
             return TranscriptRef(source=source, path=path, size=size, mtime=mtime)
     return TranscriptRef(source=source, path=path, size=0, mtime=NEVER)
 
@@ -252,8 +271,6 @@ def _recovered(line: bytes, start: int) -> tuple[list[Row], str]:
 
     Writers at once run whole rows together; each of them counts.
     """
-    if not line.strip(_BLANK):
-        return [], ""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -289,6 +306,11 @@ def _encodable(value: Any) -> Any:
         case list():
             return [_encodable(item) for item in value]
     return value
+
+
+def word(value: object) -> str | None:
+    """A field that should hold a text. What holds something else there says nothing that we know."""
+    return value if isinstance(value, str) else None
 
 
 def _kind(value: object) -> str:

@@ -262,14 +262,25 @@ class Roots(Value):
     """When given, only these are searched, whatever the names of the files in them."""
 
 
+def in_text(path: str) -> str:
+    """A path as a text that can be stored and shown: bytes in it that are no UTF-8 stand as escapes."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptRef(Value):
     """A transcript file, known by a cheap look (no content read)."""
 
     source: str
     path: str
+    """As the system opens it; what is stored and shown of it is `in_text`."""
     size: int
     mtime: datetime
+
+    @property
+    def id(self) -> str:
+        """The id of the file's `Offset`."""
+        return f"{self.source}:{in_text(self.path)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

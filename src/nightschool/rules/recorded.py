@@ -15,7 +15,7 @@ from nightschool.core.jobs import Delivered, FileChange
 from nightschool.core.sessions import CallStatus, Session, Speaker, ToolCall, Turn
 from nightschool.rules.checking import PATCH
 
-_NUMBERED = re.compile(r"^\s*(\d+)(?:\u2192|\t)(.*)$")
+_NUMBERED = re.compile(r"^\s*(\d{1,6})(?:\u2192|\t)(.*)$")
 _REMINDER = re.compile(r"\n*<system-reminder>.*?</system-reminder>\s*$", re.DOTALL)
 _PATCH_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _WHOLE_FILE = re.compile(r"^\s*cat\s+(?P<path>[\w@./+-]+|'[^'\n]+'|\"[^\"$`\n]+\")\s*$")
@@ -25,6 +25,8 @@ READ_LINES = 2000
 """Claude Code shows this many lines of a file and stops without a word."""
 READ_COLUMNS = 2000
 """And so many characters of a line."""
+LONGEST_NAME = 255
+"""Bytes of a file's name, on every file system that we know."""
 STAND_IN = "[secret:"
 """Begins what redaction put in the place of a secret."""
 
@@ -34,18 +36,25 @@ def place(path: str, *, directory: str, root: str) -> str | None:
 
     A directory that is not below the root is taken for the top of another worktree of it.
     """
-    if "\0" in path or "\\" in path or not path:
+    if not path or "\0" in path or "\\" in path or not root.startswith("/"):
+        return None
+    if directory and not directory.startswith("/"):
         return None
     full = posixpath.normpath(posixpath.join(directory or "/", path))
-    below = f"{directory.rstrip('/')}/"
-    if directory and full.startswith(below):
-        prefix = (
-            f"{directory}/"[len(root.rstrip("/")) + 1 :] if f"{directory}/".startswith(f"{root}/") else ""
-        )
-        return posixpath.normpath(posixpath.join(prefix, full[len(below) :]))
-    if full.startswith(f"{root.rstrip('/')}/"):
-        return full[len(root.rstrip("/")) + 1 :]
-    return None
+    here, top = f"{directory.rstrip('/')}/", f"{root.rstrip('/')}/"
+    if directory and full.startswith(here):
+        found = (here[len(top) :] if here.startswith(top) else "") + full[len(here) :]
+    elif full.startswith(top):
+        found = full[len(top) :]
+    else:
+        return None
+    return posixpath.normpath(found) if _fits(found) else None
+
+
+def _fits(path: str) -> bool:
+    """Whether it names a file of the project: git's own folder is none, and no file has so long a name."""
+    parts = path.split("/")
+    return all(part.lower() != ".git" and len(part.encode("utf-8")) <= LONGEST_NAME for part in parts)
 
 
 def outcome_of(turns: Iterable[Turn], *, directory: str, root: str) -> Delivered:

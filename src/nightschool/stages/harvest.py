@@ -11,7 +11,16 @@ from typing import TypeVar
 
 from nightschool.core.errors import AuthenticationFailed, UserError
 from nightschool.core.ports import Clock, Store, TranscriptSource
-from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, Session, TranscriptRef, Window
+from nightschool.core.sessions import (
+    LeftOut,
+    Offset,
+    ReadResult,
+    Roots,
+    Session,
+    TranscriptRef,
+    Window,
+    in_text,
+)
 from nightschool.core.values import Record, Value
 
 LOCK = "harvest"
@@ -121,7 +130,7 @@ class _Run:
         for source in self.sources.values():
             self.offsets |= {offset.id: offset for offset in self.store.find(Offset, owner=source.name)}
         for source, ref in self._found():
-            known = self.offsets.get(f"{ref.source}:{ref.path}")
+            known = self.offsets.get(ref.id)
             if known is None or (known.size, known.mtime) != (ref.size, ref.mtime):
                 self.waiting.append((source, ref))
                 continue
@@ -204,7 +213,7 @@ class _Run:
         self.flush()
 
     def _read(self, source: TranscriptSource, ref: TranscriptRef) -> None:
-        result = source.read(ref, self.offsets.get(f"{ref.source}:{ref.path}"))
+        result = source.read(ref, self.offsets.get(ref.id))
         self.files += 1
         named = bool(self.request.roots.explicit)
         # A file that vanished since the look is no one's fault; one that a person named is missed.
@@ -213,7 +222,7 @@ class _Run:
         reason = None if session is None else _unwanted(session)
         if session is None or reason is not None:
             if session is not None and reason is not None:
-                self.left_out.append(LeftOut(path=ref.path, reason=reason, detail=_figures(session)))
+                self.left_out.append(LeftOut(path=in_text(ref.path), reason=reason, detail=_figures(session)))
             self._keep(None, result.offset)
             return
         whole = self._joined(session, result)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nightschool.adapters.rows import word
+
 INTERRUPTED = "[Request interrupted by user"
 REFUSED = "The user doesn't want to proceed with this tool use"
 
@@ -84,14 +86,14 @@ def blocks(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def prompt_of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Prompt:
     """What a person sent with this row, without what was put in beside it."""
     origin = row.get("origin")
-    kind = origin.get("kind") if isinstance(origin, dict) else None
+    kind = word(origin.get("kind")) if isinstance(origin, dict) else None
     machine = kind not in {None, "human"} or row.get("promptSource") == "system"
     if machine or any(row.get(flag) for flag in _HIDDEN):
         return Prompt(text=None)
     words: list[str] = []
     interrupted = plainly = image = False
     for part in parts:
-        image = image or part.get("type") in {"image", "document"}
+        image = image or word(part.get("type")) in {"image", "document"}
         text = part.get("text")
         if part.get("type") != "text" or not isinstance(text, str):
             continue

@@ -28,11 +28,9 @@ from nightschool.adapters.conversation import (
     RESULT_LIMIT,
     Conversation,
     Place,
-    identity,
     moment,
-    plain_id,
 )
-from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
+from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows, word
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import (
@@ -107,11 +105,12 @@ class ClaudeCodeTranscripts:
 
 def _is_ours(row: Mapping[str, Any]) -> bool:
     """Whether no other agent writes such a row."""
-    if row.get("type") not in _ROW_TYPES:
+    kind = word(row.get("type"))
+    if kind not in _ROW_TYPES:
         return False
-    if row["type"] == "summary":
+    if kind == "summary":
         return "leafUuid" in row
-    if row["type"] == "file-history-snapshot":
+    if kind == "file-history-snapshot":
         return "messageId" in row
     return isinstance(row.get("sessionId"), str)
 
@@ -157,7 +156,7 @@ class _Reading:
 
     def take(self, row: Row) -> None:
         value = row.value
-        kind = value.get("type")
+        kind = word(value.get("type"))
         if not self._known:
             self._known = _is_ours(value)
         if kind not in _SPEAKING and kind != "attachment":
@@ -168,7 +167,7 @@ class _Reading:
             self._attachment(value, place)
             return
         self._learn(value, at)
-        uuid = plain_id(value.get("uuid"))
+        uuid = self._talk.own_id(value.get("uuid"))
         if uuid is not None:
             if uuid in self._seen:
                 return
@@ -197,9 +196,9 @@ class _Reading:
         if isinstance(version := value.get("version"), str):
             self._facts["version"] = version
         kind = value["type"]
-        if kind not in self._ids and (session := plain_id(value.get("sessionId"))) is not None:
+        if kind not in self._ids and (session := self._talk.own_id(value.get("sessionId"))) is not None:
             self._ids[kind] = session
-        if "agentId" in value and (agent := plain_id(value["agentId"])) is not None:
+        if "agentId" in value and (agent := self._talk.own_id(value["agentId"])) is not None:
             self._ids.setdefault("agent", agent)
 
     def _agent(self, value: Mapping[str, Any], message: Mapping[str, Any], place: Place) -> None:
@@ -212,7 +211,7 @@ class _Reading:
                 case "text" if isinstance(text := block.get("text"), str):
                     self._carry.queued = ""
                     self._talk.said(text, self._named(value, place, text), model)
-                case "tool_use" if (call_id := plain_id(block.get("id"))) is not None:
+                case "tool_use" if (call_id := self._talk.own_id(block.get("id"))) is not None:
                     self._carry.queued = ""
                     name, given = str(block.get("name", "")), block.get("input")
                     call = self._talk.call(call_id, name, given)
@@ -225,7 +224,7 @@ class _Reading:
                     )
 
     def _named(self, value: Mapping[str, Any], place: Place, text: str) -> Place:
-        return place._replace(row=identity(value.get("uuid"), place.at, text, Speaker.AGENT))
+        return place._replace(row=self._talk.row(value.get("uuid"), place.at, text, Speaker.AGENT))
 
     def _user(self, value: Mapping[str, Any], message: Mapping[str, Any], place: Place) -> None:
         parts = list(blocks(message))
@@ -246,7 +245,7 @@ class _Reading:
             self._human(prompt, value.get("uuid"), place, queued=False)
 
     def _result(self, part: Mapping[str, Any]) -> None:
-        call_id = plain_id(part.get("tool_use_id"))
+        call_id = self._talk.own_id(part.get("tool_use_id"))
         if call_id is None:
             return
         text = result_text(part.get("content"))
@@ -264,7 +263,7 @@ class _Reading:
         found = value.get("attachment")
         if not isinstance(found, dict) or found.get("type") != "queued_command":
             return
-        uuid = plain_id(found.get("source_uuid")) or plain_id(value.get("uuid"))
+        uuid = self._talk.own_id(found.get("source_uuid")) or self._talk.own_id(value.get("uuid"))
         if found.get("commandMode", "prompt") != "prompt" or uuid in self._seen:
             return
         told = {"origin": found.get("origin"), "isMeta": found.get("isMeta")}
@@ -285,7 +284,7 @@ class _Reading:
             return
         self._carry.queued = digest if queued else ""
         self._carry.refused = False
-        self._talk.human(text, place._replace(row=identity(uuid, place.at, text, Speaker.HUMAN)))
+        self._talk.human(text, place._replace(row=self._talk.row(uuid, place.at, text, Speaker.HUMAN)))
 
     def _session_id(self, since: Offset | None) -> str:
         """The file's name, which is the session's id; where it is another, what the rows say: those of

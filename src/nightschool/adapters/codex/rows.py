@@ -40,9 +40,9 @@ _DULL = re.compile(
     rb'|compacted"|world_state"|token_usage_record")'
 )
 
-_EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)\s*$", re.MULTILINE)
+_EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})\s*$", re.MULTILINE)
 _HEAD = 600
-_PRINTED_CODE = re.compile(r'(?<!\\)"exit_code"\s*:\s*(-?\d+)')
+_PRINTED_CODE = re.compile(r'(?<!\\)"exit_code"\s*:\s*(-?\d{1,10})(?!\d)')
 _TOOL_FAILED = re.compile(
     r"\s*(?:apply_patch verification failed|exec_command failed|failed to parse (?:function|exec)|"
     r"unsupported (?:custom tool )?call|write_stdin failed|execution error|Script failed)"

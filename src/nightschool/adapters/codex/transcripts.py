@@ -33,11 +33,9 @@ from nightschool.adapters.conversation import (
     Conversation,
     Place,
     commit_hash,
-    identity,
     moment,
-    plain_id,
 )
-from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
+from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows, word
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import (
@@ -98,7 +96,7 @@ class CodexTranscripts:
         with opened:
             if ref.path.endswith(_COMPRESSED):
                 told = "compressed: unpack it with `zstd -d` and name the file"
-                left_out = LeftOut(path=ref.path, reason="unreadable", detail=told)
+                left_out = LeftOut(path=opened.path, reason="unreadable", detail=told)
                 return ReadResult(session=None, offset=None, left_out=(left_out,))
             before = None if opened.restarted else since
             reading = _Reading(self._redact, opened, before)
@@ -109,7 +107,7 @@ class CodexTranscripts:
 
 def _is_ours(row: Mapping[str, Any]) -> bool:
     """Whether no other agent writes such a row."""
-    return row.get("type") in _ROW_TYPES and isinstance(row.get("payload"), dict) and "timestamp" in row
+    return word(row.get("type")) in _ROW_TYPES and isinstance(row.get("payload"), dict) and "timestamp" in row
 
 
 @dataclass(slots=True)
@@ -174,7 +172,8 @@ class _Reading:
         place = Place("", at, row.offset, row.end)
         if kind == "turn_context":
             self._learn("cwd", payload.get("cwd"))
-            self._carry.model = _text(payload.get("model")) or self._carry.model
+            model = word(payload.get("model"))
+            self._carry.model = self._talk.short(model) if model else self._carry.model
         elif kind == "response_item":
             self._item(payload, place)
         elif kind == "event_msg":
@@ -182,7 +181,7 @@ class _Reading:
 
     def _meta(self, payload: Mapping[str, Any], at: datetime | None) -> None:
         """The first one speaks of the session, another id of the parent whose history follows."""
-        session = plain_id(payload.get("id")) or plain_id(payload.get("session_id"))
+        session = self._talk.own_id(payload.get("id")) or self._talk.own_id(payload.get("session_id"))
         own = self._carry.session or self._file_id or session
         if session != own:
             self._carry.copying = True
@@ -202,7 +201,7 @@ class _Reading:
 
     def _is_copy(self, at: datetime | None) -> bool:
         begun = moment(self._carry.begun)
-        if self._carry.copying and begun is not None and at is not None and at > begun + _BURST:
+        if self._carry.copying and begun is not None and at is not None and at - begun > _BURST:
             self._carry.copying = False
         return self._carry.copying
 
@@ -241,11 +240,11 @@ class _Reading:
         if before.endswith(f" {digest}") and not before.startswith(f"{shape} "):
             return
         source = item if item is not None else payload
-        row = identity(source.get("id"), place.at, text, Speaker.HUMAN)
+        row = self._talk.row(source.get("id"), place.at, text, Speaker.HUMAN)
         self._talk.human(text, place._replace(row=row))
 
     def _item(self, payload: Mapping[str, Any], place: Place) -> None:
-        kind, call_id = payload.get("type"), plain_id(payload.get("call_id"))
+        kind, call_id = word(payload.get("type")), self._talk.own_id(payload.get("call_id"))
         if kind == "message" and payload.get("role") == "assistant":
             text = output_text(payload.get("content"))
             self._carry.told = ""
@@ -266,7 +265,7 @@ class _Reading:
             self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
 
     def _named(self, payload: Mapping[str, Any], place: Place, text: str) -> Place:
-        return place._replace(row=identity(payload.get("id"), place.at, text, Speaker.AGENT))
+        return place._replace(row=self._talk.row(payload.get("id"), place.at, text, Speaker.AGENT))
 
     def _session_id(self, since: Offset | None) -> str:
         if since is not None and since.session:
@@ -315,7 +314,3 @@ class _Reading:
     def _is_headless(self) -> bool:
         spoken = any(turn.speaker is Speaker.HUMAN for turn in self._talk.turns)
         return (self._machine or self._carry.headless) and not spoken
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
