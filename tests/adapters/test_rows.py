@@ -120,6 +120,27 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pyt
     assert path.read_bytes()[opened.position :].startswith(b'{"c"')
 
 
+def test_a_file_of_another_kind_is_told_in_few_words(tmp_path: Path) -> None:
+    """A file with countless lines that are no records names the first of them and counts the rest."""
+    path = tmp_path / "x"
+    path.write_bytes(b"no\n" * (rows.MOST_NAMED + 50) + b'{"a":1}\n')
+    found, opened = read(path)
+    assert [value for _, _, value in found] == [{"a": 1}]
+    assert len(opened.left_out) == rows.MOST_NAMED + 1
+    assert opened.left_out[-1] == LeftOut(
+        path=str(path), reason="bad-record", offset=3 * rows.MOST_NAMED, detail="50 more from here on"
+    )
+
+
+@pytest.mark.parametrize(("magic", "tool"), [(b"\x28\xb5\x2f\xfd", "zstd -d"), (b"\x1f\x8b", "gzip -d")])
+def test_a_compressed_file_is_told_with_the_way_out(tmp_path: Path, magic: bytes, tool: str) -> None:
+    """It is known by its first bytes, whatever its name."""
+    (tmp_path / "x").write_bytes(magic + b"\n{}\n")
+    found = open_rows(str(tmp_path / "x"))
+    assert isinstance(found, LeftOut)
+    assert (found.reason, f"`{tool}`" in found.detail) == ("unreadable", True)
+
+
 def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     """Pipes, folders, dangling links and files that vanished are values with a reason."""
     (tmp_path / "link").symlink_to("gone")

@@ -30,6 +30,7 @@ def test_each_real_file_gives_its_figures(
         assert told["sessions"] == []
         assert [left["reason"] for left in told["left_out"]] == ["sub-agent"]
         assert f"{expected[1]} tool calls, {expected[2]} tool errors" in told["left_out"][0]["detail"]
+        assert tuple(str(told["left_out"][0][field]) for field in FIELDS) == expected
     elif "n/a" in expected:
         assert told["sessions"] or told["left_out"]
     elif not told["sessions"]:

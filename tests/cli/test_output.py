@@ -100,6 +100,15 @@ def test_terminals_get_styles(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "use pnpm, not npm" in screen
 
 
+def test_the_last_column_has_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the other cells are: the last one, which one came for, can be read."""
+    monkeypatch.setenv("COLUMNS", "80")
+    terminal = a_terminal(monkeypatch)
+    row = ("9", "claude-code, codex", "many projects, " * 30, "use uv, not pip")
+    Output().result(None, [Table(columns=("sessions", "agents", "projects", "said"), rows=[row])])
+    assert "use uv, not pip" in terminal.getvalue()
+
+
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
 def test_no_colour_is_respected(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """With NO_COLOR, or a terminal that knows no codes, none is written."""

@@ -92,6 +92,49 @@ def test_a_dry_harvest_stores_nothing(home: Path, project: Path, ask: Ask) -> No
     assert ask("harvest", "--all", "--dry-run") == first
 
 
+@pytest.mark.parametrize(
+    "arguments", [["harvest", "--all", "--dry-run"], ["tasks"], ["status"], ["doctor"]], ids=" ".join
+)
+def test_only_looking_leaves_nothing_behind(arguments: list[str], home: Path, project: Path) -> None:
+    """A command that stores nothing makes no store where there is none."""
+    run([*arguments, "--json"])
+    assert not (home / "school").exists()
+
+
+def test_what_is_wrong_with_a_file_is_told_with_its_name(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of files that gave nothing the first ones are named with the reason, also when read before."""
+    for index in range(12):
+        (home / f"odd{index:02}.txt").write_bytes(b"no transcript\n")
+    (home / "old.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    for _ in range(2):
+        assert run(["harvest", *map(str, sorted(home.glob("o*")))]) == 0
+        told = capsys.readouterr().out
+        assert told.count(f"  {home}/o") == 10
+        assert ".txt: not-a-transcript: " in told
+        assert "more: --json names them all" in told
+    assert run(["harvest", str(home / "old.jsonl.zst")]) == 0
+    assert "zstd -d" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["harvest"], ["harvest", "x.jsonl"], ["tasks"], ["corrections"]])
+def test_a_current_folder_that_is_gone(
+    arguments: list[str], home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell may stand in a folder that was removed: that is told, and is no defect of ours."""
+    gone = home / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert "is gone" in ask(*arguments, code=2)["error"]["text"]
+
+
+def test_the_home_of_nobody_is_a_path_that_is_not_there(home: Path, ask: Ask) -> None:
+    """`~name` of a person whom the system does not know stands for nothing."""
+    assert "there is no" in ask("harvest", "~nobody-of-that-name/x", code=2)["error"]["text"]
+
+
 def test_a_harvest_reads_each_file_once(home: Path, project: Path, ask: Ask) -> None:
     """A second harvest finds nothing new, and a path that a person names is given all the same."""
     read = ask("harvest", "--all")["sessions"]

@@ -133,6 +133,24 @@ def many(home: Home, *days: float) -> None:
         )
 
 
+def test_a_named_file_without_a_session_says_why_each_time(home: Home, tmp_path: Path) -> None:
+    """Who names a file that gives no session is told the reason and the whole figures, however often it
+    was read before and whatever was added to it since."""
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    rows = [claude("assistant", 1, [call], isSidechain=True)]
+    agent = write_rows(tmp_path / "agent-1.jsonl", rows)
+    other = write_rows(tmp_path / "notes.txt", [b"no transcript"])
+    for _ in range(2):
+        report = home.harvest(agent, other)
+        assert report.sessions == ()
+        assert dict(report.counts) == {"sub-agent": 1, "not-a-transcript": 1, "bad-record": 1}
+        (left,) = (out for out in report.left_out if out.reason == "sub-agent")
+        assert (left.human_turns, left.tool_calls, left.tool_errors, left.refusals) == (0, 1, 0, 0)
+    write_rows(agent, [*rows, claude("assistant", 2, [{**call, "id": "t2"}], isSidechain=True)])
+    (left,) = home.harvest(agent).left_out
+    assert left.tool_calls == 2
+
+
 def test_the_first_look_back_widens_until_there_is_enough(home: Home) -> None:
     """72 hours, doubled until the caller has enough; later runs stay within the widest window and count
     what lies before it."""

@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,8 @@ HEAD = 1024
 """Bytes that tell one file from another that took its place."""
 LONGEST = 32 << 20
 """Bytes of a line: images stand in transcripts, but no row of ours is longer."""
+MOST_NAMED = 100
+"""Records of one file that are told one by one: a file of another kind has millions that are none."""
 NEVER = datetime.fromtimestamp(0, UTC)
 """The time of a file of which nothing is known."""
 
@@ -36,6 +38,9 @@ _SPACE = re.compile(rf"[ \t\r\n{_BOM}]*")
 def _number(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
 
+
+_PACKED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gzip -d"}
+"""How compressed files begin, and what unpacks them. Codex compresses its old sessions."""
 
 _DECODER = json.JSONDecoder(strict=False, parse_int=_number)
 
@@ -69,6 +74,7 @@ class RowFile:
     restarted: bool
     file: BinaryIO
     position: int = 0
+    faults: int = 0
     left_out: list[LeftOut] = field(default_factory=list)
 
     def __enter__(self) -> Self:
@@ -140,7 +146,12 @@ class RowFile:
         return False
 
     def _leave_out(self, reason: str, offset: int, detail: str) -> None:
-        self.left_out.append(LeftOut(path=self.path, reason=reason, offset=offset, detail=detail))
+        self.faults += 1
+        more = self.faults - MOST_NAMED
+        if more > 1:
+            self.left_out[-1] = replace(self.left_out[-1], detail=f"{more} more from here on")
+        else:
+            self.left_out.append(LeftOut(path=self.path, reason=reason, offset=offset, detail=detail))
 
     def offset(self, source: str, *, session: str, carry: str) -> Offset:
         """The cursor behind all that was read."""
@@ -189,9 +200,14 @@ def open_rows(path: str, since: Offset | None = None) -> RowFile | LeftOut:
         return LeftOut(path=in_text(path), reason="unreadable", detail=_said(error))
 
 
-def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile:
+def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile | LeftOut:
     known = os.fstat(file.fileno())
     first = file.read(min(HEAD, known.st_size))
+    packed = next((tool for magic, tool in _PACKED.items() if first.startswith(magic)), None)
+    if packed is not None:
+        file.close()
+        detail = f"compressed: unpack it with `{packed}` and name the file that this gives"
+        return LeftOut(path=in_text(path), reason="unreadable", detail=detail)
     same = (
         since is not None
         and known.st_size >= max(since.position, since.size)

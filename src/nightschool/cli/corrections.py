@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 RECURS = 2
 """Sessions from which something counts as kept being told."""
+PROJECTS_SHOWN = 4
 ONCE_SHOWN = 10
 """Of what was told once, the latest are shown."""
 
@@ -141,6 +142,13 @@ def _when(item: Correction) -> float:
     return item.last_at.timestamp() if item.last_at else 0.0
 
 
+def _named(projects: Sequence[str]) -> str | None:
+    """The first projects by the names of their folders, and how many more there are."""
+    names = [Path(project).name or project for project in projects]
+    more = [f"and {len(names) - PROJECTS_SHOWN} more"] if len(names) > PROJECTS_SHOWN else []
+    return ", ".join([*names[:PROJECTS_SHOWN], *more]) or None
+
+
 def _table(items: Sequence[Correction]) -> Table:
     return Table(
         columns=("sessions", "last", "agents", "projects", "wanted", "unwanted", "what you said"),
@@ -149,7 +157,7 @@ def _table(items: Sequence[Correction]) -> Table:
                 len(item.sessions),
                 f"{item.last_at:%Y-%m-%d}" if item.last_at else None,
                 ", ".join(item.sources),
-                ", ".join(Path(project).name or project for project in item.projects) or None,
+                _named(item.projects),
                 item.wanted,
                 item.unwanted,
                 item.statement,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from nightschool.cli.exits import ExitCode
+from nightschool.cli.opening import DATABASE
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.reading import PLACES, folders, settings_here
@@ -99,14 +102,15 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
     from nightschool.wiring import opened  # noqa: PLC0415
 
     try:
-        with opened(chosen, environment=environment, person_home=home) as parts:
-            cycles = len(parts.store.find(CycleReport))
-            yield Finding(
-                about="store",
-                state="ok",
-                text=f"{chosen.home} can be read and is of this version, {cycles} cycles in it",
-            )
-            yield from _sandbox(parts)
+        with _store_folder(chosen) as folder:
+            fresh = folder != chosen.home
+            with opened(replace(chosen, home=folder), environment=environment, person_home=home) as parts:
+                cycles = len(parts.store.find(CycleReport))
+                text = f"{chosen.home} can be read and is of this version, {cycles} cycles in it"
+                if fresh:
+                    text = f"{chosen.home} holds none yet: the first command that stores makes it"
+                yield Finding(about="store", state="ok", text=text)
+                yield from _sandbox(parts)
     except (NightschoolError, OSError) as error:
         yield Finding(
             about="store",
@@ -114,6 +118,24 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
             text=str(error),
             fix=f"make {chosen.home} readable and writable, or set NIGHTSCHOOL_HOME to another folder",
         )
+
+
+@contextmanager
+def _store_folder(chosen: Settings) -> Iterator[Path]:
+    """The store's folder; where there is no store yet one that is thrown away: looking leaves nothing."""
+    if (chosen.home / DATABASE).exists():
+        yield chosen.home
+        return
+    place = _nearest(chosen.home)
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise UserError(f"{chosen.home} cannot be made: {place} is not yours to write to")
+    with tempfile.TemporaryDirectory(prefix="nightschool-doctor-") as folder:
+        yield Path(folder)
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest one above it that there is."""
+    return next(place for place in (folder, *folder.parents) if place.exists())
 
 
 def _sandbox(parts: Parts) -> Iterator[Finding]:
@@ -187,7 +209,7 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
 
 
 def _disk(chosen: Settings) -> Iterator[Finding]:
-    place = next(folder for folder in (chosen.home, *chosen.home.parents) if folder.is_dir())
+    place = _nearest(chosen.home)
     free = shutil.disk_usage(place).free
     low = free < DISK_NEEDED
     yield Finding(

@@ -11,7 +11,7 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Since, Source, reading
+from nightschool.cli.reading import Since, Source, reading, typed
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import UserError
 
@@ -32,6 +32,10 @@ Root = Annotated[
     typer.Option(metavar="DIR", help="Where that agent's sessions lie, if not in its usual place."),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All that there is, however old.")]
+MEANT = frozenset({"sub-agent", "own-replay"})
+"""Reasons to leave out a file with which nothing is wrong."""
+NAMED = 10
+"""Files that are named with what is wrong with them."""
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read without storing anything.")]
 
 
@@ -61,7 +65,7 @@ def harvest(
 
     out = Output(json=json)
     named = _named(paths, root)
-    with reading(source) as parts, out.progress("reading") as steps:
+    with reading(source, fleeting=dry_run) as parts, out.progress("reading") as steps:
         begins = moment(since, parts.clock.now())
         explicit = named if begins is None else _changed(parts, named, begins)
         if named and not explicit:
@@ -89,7 +93,7 @@ def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:
         raise UserError("--root and PATH exclude each other: name the folder once")
     given = paths or ((root,) if root else ())
     # Not resolved: a link that leads nowhere is to be told as such.
-    named = tuple(Path(os.path.abspath(path.expanduser())) for path in given)  # noqa: PTH100
+    named = tuple(Path(os.path.normpath(typed(path))) for path in given)
     missing = next((path for path in named if not os.path.lexists(path)), None)
     if missing is not None:
         raise UserError(f"there is no {missing}: name a transcript file or a folder that holds some")
@@ -161,6 +165,12 @@ def _pieces(report: HarvestReport, rows: list[dict[str, object]], *, dry_run: bo
     )
     pieces += [Line(f"warning: {row['id']}: {text}", "yellow") for row in rows for text in _warnings(row)]
     pieces += [f"left out: {count} x {reason}" for reason, count in report.counts]
+    troubles = [
+        out for out in report.left_out if out.offset is None and (out.reason not in MEANT or not rows)
+    ]
+    pieces += [f"  {out.path}: {out.reason}: {out.detail}" for out in troubles[:NAMED]]
+    if len(troubles) > NAMED:
+        pieces.append(f"  and {len(troubles) - NAMED} more: --json names them all")
     if report.postponed:
         pieces.append(f"{report.postponed} files wait for a later harvest; --all reads them now")
     pieces.append("next: nightschool corrections")

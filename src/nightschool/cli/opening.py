@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nightschool.cli.reading import root_of
+from nightschool.cli.reading import root_of, typed
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,9 +26,16 @@ KEY = "redaction.key"
 
 @contextmanager
 def opening(
-    flags: Mapping[str, object] | None = None, project: Path | None = None, *, rehearsal: bool = False
+    flags: Mapping[str, object] | None = None,
+    project: Path | None = None,
+    *,
+    rehearsal: bool = False,
+    fleeting: bool = False,
 ) -> Iterator[Parts]:
-    """The parts over the person's own store; in a rehearsal over a copy of it that is thrown away."""
+    """The parts over the person's own store; in a rehearsal over a copy of it that is thrown away.
+
+    `fleeting`: nothing will be stored, so where there is no store yet none is left behind.
+    """
     from nightschool.settings import load  # noqa: PLC0415 - help needs no settings
     from nightschool.wiring import opened  # noqa: PLC0415
 
@@ -37,7 +44,7 @@ def opening(
     settings = load(
         project=root if (root / PROJECT_FILE).is_file() else None, environment=environment, flags=flags
     )
-    if not rehearsal:
+    if not (rehearsal or (fleeting and not (settings.home / DATABASE).exists())):
         with opened(settings, environment=environment, person_home=Path.home()) as parts:
             yield parts
         return
@@ -49,7 +56,7 @@ def opening(
 
 def project_root(project: Path | None, out: Output) -> str:
     """The root of the project that a command works on, told to the person."""
-    if project is not None and not project.expanduser().is_dir():
+    if project is not None and not typed(project).is_dir():
         raise UserError(f"--project {project} is no folder")
     root = root_of(project)
     out.note(f"project: {root}")

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nightschool.core.errors import UserError
+from nightschool.core.sessions import in_text
+
 if TYPE_CHECKING:
     from nightschool.settings import Settings
     from nightschool.wiring import Parts
@@ -32,11 +35,11 @@ PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 
 
 @contextmanager
-def reading(sources: Sequence[str] | None = None) -> Iterator[Parts]:
-    """The parts, over the person's own store, with the sources that were named."""
+def reading(sources: Sequence[str] | None = None, *, fleeting: bool = False) -> Iterator[Parts]:
+    """The parts, over the person's own store, with the sources that were named. `fleeting`: see `opening`."""
     from nightschool.cli.opening import opening  # noqa: PLC0415 - it imports this module
 
-    with opening({"sources": tuple(sources) if sources else None}) as parts:
+    with opening({"sources": tuple(sources) if sources else None}, fleeting=fleeting) as parts:
         yield parts
 
 
@@ -51,7 +54,15 @@ def root_of(project: Path | None) -> str:
     """The root of the project that holds a folder, by default this one."""
     from nightschool.adapters.git_projects import GitProjects  # noqa: PLC0415
 
-    return GitProjects().root(str((project.expanduser() if project else Path.cwd()).absolute()))
+    return GitProjects().root(in_text(str(typed(project or Path()))))
+
+
+def typed(path: Path) -> Path:
+    """A path as a person typed it, absolute. The shell may well stand in a folder that is gone."""
+    try:
+        return Path.cwd() / os.path.expanduser(path)  # noqa: PTH111 - Path's own raises for a ~ of nobody
+    except FileNotFoundError:
+        raise UserError("the current folder is gone: change to one that exists") from None
 
 
 def folders(source: str, environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:

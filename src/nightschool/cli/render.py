@@ -26,6 +26,11 @@ class Piece(Protocol):
         ...
 
 
+OTHERS = 50
+"""Characters of a column at most, on a terminal, that is not the last."""
+LAST = 20
+"""And of the last one at least: there the text stands that one came for."""
+
 Tone = Literal["", "bold", "dim", "green", "yellow", "red"]
 
 
@@ -49,7 +54,8 @@ class Line:
 class Table:
     """Rows of cells, each cell on one line. A column whose cells are all numbers stands right.
 
-    On a terminal the last column is folded to fit; elsewhere nothing is cut, for `grep` and `awk`.
+    On a terminal texts are folded to fit, the last column first of all has its place; elsewhere nothing
+    is cut, for `grep` and `awk`.
     """
 
     columns: tuple[str, ...]
@@ -77,13 +83,15 @@ class Table:
         table = RichTable(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", title_style="bold")
         table.title = Text(printable(self.title)) if self.title else None
         for at, (name, is_right) in enumerate(zip(self.columns, self._right(), strict=True)):
-            last = at == len(self.columns) - 1
+            last = at == len(self.columns) - 1 and not is_right
             table.add_column(
                 Text(name),
                 justify="right" if is_right else "left",
                 overflow="fold",
-                no_wrap=not last,
+                no_wrap=is_right,
                 ratio=1 if last else None,
+                min_width=LAST if last else None,
+                max_width=None if last else OTHERS,
             )
         for row in self._cells():
             table.add_row(*(Text(cell) for cell in row))

@@ -36,7 +36,7 @@ def status(*, json: Json = False) -> ExitCode:
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no store
     from nightschool.core.tasks import Correction  # noqa: PLC0415
 
-    with reading() as parts:
+    with reading(fleeting=True) as parts:
         last = max(parts.store.find(CycleReport), key=lambda report: report.ended_at, default=None)
         heard = parts.store.find(Correction)
         open_proposals = _proposals(parts)

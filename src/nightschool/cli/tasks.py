@@ -32,7 +32,7 @@ def tasks(*, project: Project = None, all_projects: AllProjects = False, json: J
     from nightschool.core.tasks import Candidate, Task  # noqa: PLC0415 - help needs no store
 
     root = None if all_projects else root_of(project)
-    with reading() as parts:
+    with reading(fleeting=True) as parts:
         found = parts.store.find(Task, root)
         candidates = {candidate.id: candidate for candidate in parts.store.find(Candidate)}
     rows = [_row(task, candidates) for task in found]

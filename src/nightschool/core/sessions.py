@@ -335,6 +335,11 @@ class LeftOut(Value):
     vanished."""
     offset: int | None = None
     detail: str = ""
+    human_turns: int | None = None
+    """What a session that is left out as a whole holds, in the part that was read now; else None."""
+    tool_calls: int | None = None
+    tool_errors: int | None = None
+    refusals: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

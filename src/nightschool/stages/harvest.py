@@ -19,7 +19,6 @@ from nightschool.core.sessions import (
     Session,
     TranscriptRef,
     Window,
-    in_text,
 )
 from nightschool.core.values import Record, Value
 
@@ -131,11 +130,15 @@ class _Run:
             self.offsets |= {offset.id: offset for offset in self.store.find(Offset, owner=source.name)}
         for source, ref in self._found():
             known = self.offsets.get(ref.id)
+            if known is not None and self.request.roots.explicit and not self._holds(known):
+                # It gave no session, and who names it wants to know why: told again, of the whole file.
+                del self.offsets[ref.id]
+                known = None
             if known is None or (known.size, known.mtime) != (ref.size, ref.mtime):
                 self.waiting.append((source, ref))
                 continue
             self.unchanged += 1
-            if self.request.roots.explicit and known.session:
+            if self.request.roots.explicit:
                 self._remember(f"{ref.source}:{known.session}")
         self.waiting.sort(key=lambda pair: pair[1].path)
         self.waiting.sort(key=lambda pair: pair[1].mtime, reverse=True)
@@ -222,7 +225,7 @@ class _Run:
         reason = None if session is None else _unwanted(session)
         if session is None or reason is not None:
             if session is not None and reason is not None:
-                self.left_out.append(LeftOut(path=in_text(ref.path), reason=reason, detail=_figures(session)))
+                self.left_out.append(_left_out(session, reason))
             self._keep(None, result.offset)
             return
         whole = self._joined(session, result)
@@ -253,6 +256,10 @@ class _Run:
             return part
         return known.extended(part)
 
+    def _holds(self, known: Offset) -> bool:
+        """Whether the store has the session that a file gave."""
+        return bool(known.session) and self.store.get(Session, f"{known.source}:{known.session}") is not None
+
     def _remember(self, session_id: str) -> None:
         known = self.store.get(Session, session_id)
         if known is not None:
@@ -278,9 +285,17 @@ def _unwanted(session: Session) -> str | None:
     return "own-replay" if session.ours else None
 
 
-def _figures(session: Session) -> str:
-    """What a session that is left out holds."""
-    return f"{len(session.calls)} tool calls, {session.tool_errors} tool errors"
+def _left_out(session: Session, reason: str) -> LeftOut:
+    """That a session is left out, with what it holds."""
+    return LeftOut(
+        path=session.path,
+        reason=reason,
+        detail=f"{len(session.calls)} tool calls, {session.tool_errors} tool errors",
+        human_turns=len(session.human_turns),
+        tool_calls=len(session.calls),
+        tool_errors=session.tool_errors,
+        refusals=session.refusals,
+    )
 
 
 @contextmanager

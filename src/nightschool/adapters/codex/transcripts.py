@@ -94,10 +94,6 @@ class CodexTranscripts:
         if isinstance(opened, LeftOut):
             return ReadResult(session=None, offset=None, left_out=(opened,))
         with opened:
-            if ref.path.endswith(_COMPRESSED):
-                told = "compressed: unpack it with `zstd -d` and name the file"
-                left_out = LeftOut(path=opened.path, reason="unreadable", detail=told)
-                return ReadResult(session=None, offset=None, left_out=(left_out,))
             before = None if opened.restarted else since
             reading = _Reading(self._redact, opened, before)
             for row in opened.rows(reading.is_dull):
