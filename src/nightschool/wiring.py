@@ -23,8 +23,17 @@ from nightschool.adapters.system_clock import SystemClock
 from nightschool.core.errors import RunnerUnusable, UserError
 from nightschool.core.harness import Target
 from nightschool.core.jobs import JobOptions
-from nightschool.core.ports import Clock, LiveFiles, Runner, Sandbox, Store, Surface, TranscriptSource
-from nightschool.core.sessions import Roots
+from nightschool.core.ports import (
+    Clock,
+    LiveFiles,
+    Redact,
+    Runner,
+    Sandbox,
+    Store,
+    Surface,
+    TranscriptSource,
+)
+from nightschool.core.sessions import Roots, in_text
 from nightschool.rules.gate import Policy
 from nightschool.rules.redaction import Redactor
 from nightschool.settings import Settings
@@ -60,7 +69,7 @@ class Parts:
 
     def sources(self) -> dict[str, TranscriptSource]:
         """The transcript sources that the settings name."""
-        return {name: _load("sources", name)(redact=self.redact) for name in self.settings.sources}
+        return {name: source(name, self.redact) for name in self.settings.sources}
 
     def roots(self, explicit: tuple[str, ...] = ()) -> Roots:
         return Roots(
@@ -90,7 +99,8 @@ class Parts:
         )
 
     def surface(self, agent: str) -> Surface:
-        surface: Surface = _load("surfaces", SCRIPTED_SURFACE if agent == SCRIPTED else agent)()
+        name = SCRIPTED_SURFACE if agent == SCRIPTED else agent
+        surface: Surface = _load("surfaces", name)(environment=self.environment)
         return surface
 
     def place(self, target: Target) -> Path:
@@ -246,6 +256,16 @@ def redaction_key(home: Path) -> bytes:
     if len(key) != KEY_BYTES:
         raise UserError(f"{path} is no key of ours: move it away, and a new one is made")
     return key
+
+
+def source(name: str, redact: Redact) -> TranscriptSource:
+    found: TranscriptSource = _load("sources", name)(redact=redact)
+    return found
+
+
+def project_root(folder: Path) -> str:
+    """The root of the project that holds a folder, which is absolute."""
+    return GitProjects().root(in_text(str(folder)))
 
 
 def known(kind: str) -> tuple[str, ...]:

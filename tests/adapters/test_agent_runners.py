@@ -103,10 +103,11 @@ def test_a_program_that_tells_no_version_is_unusable(tmp_path: Path) -> None:
     """A version is part of each key, so it is never guessed."""
     program = install(tmp_path / "bin/codex", b"#!/bin/sh\necho something else\n")
     shown = agent_jobs.Program(host=program, readable=("", ""), inside="")
+    version_in = make(CodexRunner, tmp_path, {}).version_in
     with pytest.raises(RunnerUnusable, match="something else"):
-        agent_jobs.told_version(shown, codex._version_in)
+        agent_jobs.told_version(shown, version_in)
     install(program, b"#!/bin/sh\necho codex-cli 9.9.9\n")
-    assert agent_jobs.told_version(shown, codex._version_in) == "9.9.9"
+    assert agent_jobs.told_version(shown, version_in) == "9.9.9"
 
 
 def test_real_agents_are_never_run_without_isolation(tmp_path: Path) -> None:

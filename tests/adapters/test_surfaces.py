@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,14 +56,172 @@ def test_imports_are_followed_and_stay_inside(tmp_path: Path) -> None:
     """`@file` brings the file and what it imports; what lies elsewhere is not read."""
     home, project = tmp_path / "home", tmp_path / "project"
     write(tmp_path, "outside.md")
-    write(home, "notes/mine.md")
-    write(project, "docs/a.md")
+    write(project, "docs/a.md", "other/b.md")
     (project / "docs/deep.md").write_text("back to @a.md and @deep.md")
-    (project / "CLAUDE.md").write_text(
-        "See @docs/deep.md, @~/notes/mine.md, @../outside.md, mail@example.org @gone"
-    )
+    (project / "CLAUDE.md").write_text("See @docs/deep.md, @../outside.md, mail@example.org @gone @\0x")
+    (project / ".claude/rules").mkdir(parents=True)
+    (project / ".claude/rules/r.md").write_text("@../../other/b.md")
     loaded = {file.path for file in ClaudeCodeSurface().load(project, home).files}
-    assert loaded == {"project/CLAUDE.md", "project/docs/deep.md", "project/docs/a.md", "user/notes/mine.md"}
+    assert loaded == {
+        "project/.claude/rules/r.md",
+        "project/CLAUDE.md",
+        "project/docs/a.md",
+        "project/docs/deep.md",
+        "project/other/b.md",
+    }
+
+
+def test_a_project_imports_from_home_what_was_approved(tmp_path: Path) -> None:
+    """Claude Code asks before a project's memory brings files of HOME; without a yes none is placed."""
+    home, project = tmp_path / "home", tmp_path / "home/project"
+    write(home, "notes/mine.md", ".claude/own.md")
+    write(tmp_path, "outside.md")
+    outside = tmp_path / "outside.md"
+    write(project, "a.md")
+    (project / "CLAUDE.md").write_text(f"@~/notes/mine.md @{outside} @../notes/mine.md")
+    (home / ".claude/CLAUDE.md").write_text("@own.md")
+    always = {"project/CLAUDE.md", "user/.claude/CLAUDE.md", "user/.claude/own.md"}
+    surface = ClaudeCodeSurface()
+    assert {file.path for file in surface.load(project, home).files} == always
+    assert surface.missing(project, home) == ()
+    approved = {"projects": {str(project): {"hasClaudeMdExternalIncludesApproved": True}}}
+    (home / ".claude.json").write_text(json.dumps(approved))
+    assert {file.path for file in surface.load(project, home).files} == always | {"user/notes/mine.md"}
+    assert [(absent.kind, absent.name) for absent in surface.missing(project, home)] == [
+        ("import", str(outside)),
+        ("import", "../notes/mine.md"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "variable", "usual", "memory"),
+    [
+        (ClaudeCodeSurface, "CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md"),
+        (CodexSurface, "CODEX_HOME", ".codex", "AGENTS.md"),
+    ],
+)
+def test_a_moved_folder_is_read_and_placed_as_usual(
+    kind: type[ClaudeCodeSurface | CodexSurface], variable: str, usual: str, memory: str, tmp_path: Path
+) -> None:
+    """Where the person moved the agent's folder, memory and skills are those in it, the target is the file
+    there, and a replay, which has a HOME of its own, has them at the usual place."""
+    home, moved, sandbox = tmp_path / "home", tmp_path / "moved", tmp_path / "sandbox"
+    write(home, f"{usual}/{memory}", ".agents/skills/t/SKILL.md")
+    write(moved, memory, "skills/s/SKILL.md")
+    (sandbox / "root").mkdir(parents=True)
+    surface = kind(environment={variable: str(moved)})
+    target = surface.memory_target(project=None)
+    assert surface.live_path(target, home) == moved / memory
+    harness = surface.load(None, home)
+    shared = {"user/.agents/skills/t/SKILL.md"} if kind is CodexSurface else set()
+    assert {file.path for file in harness.files} == {
+        f"user/{usual}/{memory}",
+        f"user/{usual}/skills/s/SKILL.md",
+        *shared,
+    }
+    surface.place(harness, sandbox / "root", sandbox)
+    assert (sandbox / usual / memory).read_text() == f"text of {memory}"
+    assert kind().live_path(target, home) == home / usual / memory
+    assert kind(environment={variable: ""}).live_path(target, home) == home / usual / memory
+
+
+def test_nested_memory_is_that_which_is_live(tmp_path: Path) -> None:
+    """Memory in the folders of a project is read when the agent works there; caches, links and, for the
+    home folder as a project, the rest of HOME are not searched."""
+    write(tmp_path, "CLAUDE.md", "sub/CLAUDE.md", "sub/deep/CLAUDE.local.md", "sub/.claude/rules/r.md")
+    write(tmp_path, "node_modules/x/CLAUDE.md", ".hidden/CLAUDE.md", "sub/AGENTS.md", "sub/other.md")
+    (tmp_path / "linked").symlink_to("sub")
+    loaded = {file.path for file in ClaudeCodeSurface().load(tmp_path, Path("/nowhere")).files}
+    names = ("CLAUDE.md", "sub/CLAUDE.md", "sub/deep/CLAUDE.local.md", "sub/.claude/rules/r.md")
+    assert loaded == {f"project/{name}" for name in names}
+    of_home = {file.path for file in ClaudeCodeSurface().load(tmp_path, tmp_path).files}
+    assert of_home == {"project/CLAUDE.md"}
+    codex = {file.path for file in CodexSurface().load(tmp_path, Path("/nowhere")).files}
+    assert codex == {"project/sub/AGENTS.md"}
+
+
+def test_what_claude_code_has_and_no_practice(tmp_path: Path) -> None:
+    """Servers, hooks, plugins and styles are named, with their file; no value of theirs is kept."""
+    home, project = tmp_path / "home", tmp_path / "home/work/project"
+    project.mkdir(parents=True)
+    (home / ".claude").mkdir()
+    secret = {"command": "npx", "env": {"TOKEN": "sk-secret"}}
+    (home / ".claude.json").write_text(
+        json.dumps(
+            {
+                "oauthAccount": {"x": "sk-secret"},
+                "mcpServers": {"mail": secret},
+                "projects": {
+                    str(project): {"mcpServers": {"local": secret}},
+                    "/other": {"mcpServers": {"no": {}}},
+                },
+            }
+        )
+    )
+    hooks = {"PreToolUse": [{"hooks": [{"command": "curl -H sk-secret"}]}], "Stop": []}
+    style = {"hooks": hooks, "enabledPlugins": {"a@b": True, "off@b": False}, "outputStyle": "sk-secret"}
+    (home / ".claude/settings.json").write_text(json.dumps(style))
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"wiki": secret}}))
+    (project / ".claude").mkdir()
+    (project / ".claude/settings.json").write_text(
+        json.dumps({"hooks": hooks, "enabledPlugins": {"c@d": True}})
+    )
+    (project / ".claude/settings.local.json").write_text(json.dumps({"hooks": {"SessionStart": [1]}}))
+    write(home, "work/CLAUDE.md")
+    (home / ".claude/agents").symlink_to("/usr/share")
+    found = ClaudeCodeSurface().missing(project, home)
+    assert [(a.kind, a.name, Path(a.place).relative_to(home).as_posix()) for a in found] == [
+        ("file behind a link", "agents", ".claude/agents"),
+        ("MCP server", "mail", ".claude.json"),
+        ("plugin", "a@b", ".claude/settings.json"),
+        ("hook", "PreToolUse", ".claude/settings.json"),
+        ("output style", "outputStyle", ".claude/settings.json"),
+        ("MCP server", "local", ".claude.json"),
+        ("MCP server", "wiki", "work/project/.mcp.json"),
+        ("plugin", "c@d", "work/project/.claude/settings.json"),
+        ("hook", "SessionStart", "work/project/.claude/settings.local.json"),
+        ("memory above the project", "CLAUDE.md", "work/CLAUDE.md"),
+    ]
+    assert "sk-secret" not in repr(found)
+    moved = ClaudeCodeSurface(environment={"CLAUDE_CONFIG_DIR": str(home / "moved")})
+    write(home, "moved/x")
+    (home / "moved/.claude.json").write_text(
+        json.dumps({"mcpServers": {"there": {}, "its": {"type": "http"}}})
+    )
+    assert [absent.name for absent in moved.missing(None, home)] == ["its"]
+
+
+def test_what_codex_has_and_no_practice(tmp_path: Path) -> None:
+    """The same for config.toml and hooks.json, of the person and of the project."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    write(home, ".codex/x")
+    write(project, ".codex/x")
+    (home / ".codex/config.toml").write_text(
+        'developer_instructions = "sk-secret"\n'
+        '[mcp_servers.mail]\ncommand = "npx"\n[mcp_servers.mail.env]\nTOKEN = "sk-secret"\n'
+        '[mcp_servers.off]\nenabled = false\n[plugins."a@b"]\nenabled = true\n'
+    )
+    (project / ".codex/config.toml").write_text('[mcp_servers.wiki]\nurl = "https://sk-secret"\n')
+    (project / ".codex/hooks.json").write_text(json.dumps({"hooks": {"Stop": [{"command": "sk-secret"}]}}))
+    found = CodexSurface().missing(project, home)
+    assert [(absent.kind, absent.name) for absent in found] == [
+        ("MCP server", "mail"),
+        ("plugin", "a@b"),
+        ("instructions", "developer_instructions"),
+        ("MCP server", "wiki"),
+        ("hook", "Stop"),
+    ]
+    assert "sk-secret" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "text", ["[1]", "{", "null", '{"mcpServers": 3}', '{"mcpServers": ["x"]}', "[" * 100_000]
+)
+def test_a_broken_configuration_is_unknown_and_no_error(text: str, tmp_path: Path) -> None:
+    """What cannot be read is said to be unknown; what has another shape names nothing."""
+    (tmp_path / ".claude.json").write_text(text)
+    kinds = {absent.kind for absent in ClaudeCodeSurface().missing(None, tmp_path)}
+    assert kinds == (set() if text.startswith('{"') else {"unknown"})
 
 
 def test_loops_of_links_end(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def test_conformance(name: str, make_stage: MakeStage) -> None:
             yield stage.runner
 
     with make_stage(name, TALK) as stage:
-        memory = stage.memory
-    check_runner(make, memory=memory)
+        memory, own = stage.memory, stage.own_memory
+    check_runner(make, memory=memory, own=own)
 
 
 @both

@@ -15,6 +15,7 @@ import pytest
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
 from nightschool.cli.dossiers import curve
+from nightschool.core.harness import Scope
 from nightschool.core.proposals import Draft, GuardReport, SafetyReport, Verdict, VerdictKind
 from nightschool.core.trials import Estimate
 from publish_builders import AFTER, BEFORE, CANDIDATE, FINDING, MODE, draft_of, safety_of, verdict_of
@@ -47,10 +48,14 @@ class Desk:
         *,
         new: bool = False,
         safe: bool = True,
+        own: bool = False,
     ) -> Draft:
         with self.store() as store:
             draft = draft_of(store, None if new else BEFORE, after)
-            draft = replace(draft, target=replace(draft.target, project=str(self.project)))
+            target = replace(draft.target, project=str(self.project))
+            if own:
+                target = replace(target, scope=Scope.USER, project="", place="user/.claude/CLAUDE.md")
+            draft = replace(draft, target=target)
             verdict = replace(_full(verdict_of(draft, kind)), draft=draft.digest)
             store.commit(CANDIDATE, draft, _safety(draft, safe=safe), verdict)
         return draft
@@ -179,6 +184,25 @@ def test_adopt_and_undo_give_the_file_back(desk: Desk) -> None:
     assert "undoes r-0001" in shown
     assert "rolled back" in shown
     assert "ada" in shown
+
+
+def test_the_persons_own_file_is_the_one_that_they_moved(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shown, written and undone is the file in the folder that the variable names."""
+    file = tmp_path / "moved/CLAUDE.md"
+    file.parent.mkdir()
+    file.write_bytes(BEFORE)
+    file.chmod(MODE)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(file.parent))
+    draft = desk.propose(own=True)
+    assert f"file: {file}\n" in desk.says("show", draft.id)
+    assert f"+++ b{file}\n" in desk.says("show", draft.id, "--diff")
+    assert f"wrote {file}" in desk.says("adopt", draft.id)
+    assert file.read_bytes() == AFTER
+    assert not (tmp_path / "person/.claude").exists()
+    desk.says("undo", draft.id)
+    assert file.read_bytes() == BEFORE
 
 
 def test_undo_removes_a_file_that_was_new(desk: Desk) -> None:

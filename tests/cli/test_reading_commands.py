@@ -374,6 +374,29 @@ def test_doctor_finds_agents_sessions_and_keys(
     assert all(finding["fix"] for finding in blocking)
 
 
+def test_moved_folders_are_looked_at(
+    project: Path, home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CLAUDE_CONFIG_DIR and CODEX_HOME hold in every command that tells where it looked."""
+    (home / ".claude").rename(home / "claude-moved")
+    (home / ".codex").rename(home / "codex-moved")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude-moved"))
+    monkeypatch.setenv("CODEX_HOME", str(home / "codex-moved"))
+    told = ask("corrections")
+    assert told["sessions"] == 15
+    assert told["looked_at"] == [
+        str(home / "claude-moved/projects"),
+        str(home / "codex-moved/sessions"),
+        str(home / "codex-moved/archived_sessions"),
+    ]
+    monkeypatch.setenv("CODEX_HOME", str(home / "nowhere"))
+    findings = ask("doctor", code=4)
+    assert str(home / "claude-moved/projects") in about(findings, "sessions claude-code")[0]["text"]
+    (none,) = about(findings, "sessions codex")
+    assert str(home / "nowhere/sessions") in none["text"]
+    assert "CODEX_HOME" in none["fix"]
+
+
 def test_doctor_without_an_agent(home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """No agent on PATH blocks a run: exit code 4, with the way out."""
     monkeypatch.setenv("PATH", str(home))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from cycle_builders import Place, QuickRunner, cycle_in, killed_at, run_cycle, tree
+from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.core.cycles import CycleReport, Learned
 from nightschool.core.errors import AuthenticationFailed, Busy
 from nightschool.core.jobs import Failed, Finished, Job, Outcome, Reason, Reservation, Role
 from nightschool.core.proposals import Draft, Status, Verdict
-from nightschool.core.sessions import Offset, Session, Window
+from nightschool.core.sessions import Offset, Roots, Session, Window
 from nightschool.core.tasks import Task
+from nightschool.rules.report import markdown
 from nightschool.stages.cycle import Cycle
+from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.publish import adopt, drafts, reject, undo
 from nightschool.wiring import Parts
 
@@ -53,6 +57,47 @@ def test_the_loop_end_to_end(place: Place) -> None:
         assert b"pathlib" in after
         assert (place.project / "CLAUDE.md").read_bytes() != after, "only adopt touches the live file"
     assert not list((place.ours / "work" / "jobs").iterdir()), "no workspace is left"
+
+
+def test_the_report_lists_what_no_arm_had(place: Place) -> None:
+    """What the person's configuration names and a replay has not stands in the report, names alone and
+    redacted; where nothing is named nothing is listed."""
+    assert run_cycle(place, runner=QuickRunner(), jobs=1).missing == ()
+    token = "ghp_" + "a1B2" * 9
+    servers = {"mail": {"env": {"TOKEN": token}}, token: {"url": "x"}}
+    (place.person / ".claude.json").write_text(json.dumps({"mcpServers": servers}))
+    report = run_cycle(place, runner=QuickRunner(), jobs=1)
+    named = {(absent.kind, absent.name, absent.place) for absent in report.missing}
+    assert ("MCP server", "mail", str(place.person / ".claude.json")) in named
+    assert len(named) == 2
+    text = markdown(report)
+    assert "* MCP server: mail (" in text
+    assert token not in text
+    assert token not in repr(report)
+
+
+def test_a_user_level_draft_is_of_the_file_that_is_read(place: Place) -> None:
+    """A draft of the person's own memory starts from the file in the folder that they moved, in both arms."""
+    moved = place.person.parent / "moved"
+    moved.mkdir()
+    (moved / "CLAUDE.md").write_text("# Mine\n")
+    runner = QuickRunner()
+    with cycle_in(place, runner=runner) as (_, cycle), cycle.held():
+        cycle.surface = ClaudeCodeSurface(environment={"CLAUDE_CONFIG_DIR": str(moved)})
+        cycle.scope = "user"
+        harvest = HarvestRequest(
+            roots=Roots(home=str(place.person)), sources=("claude-code", "codex"), everything=True
+        )
+        cycle.practise(cycle.prepare(harvest))
+    memories = {
+        file.content.decode()
+        for job in runner.jobs
+        for file in job.harness.files
+        if file.path == "user/.claude/CLAUDE.md"
+    }
+    assert "# Mine\n" in memories
+    assert any("pathlib" in memory and memory.startswith("# Mine\n") for memory in memories)
+    assert (moved / "CLAUDE.md").read_text() == "# Mine\n", "only adopt touches the live file"
 
 
 def test_a_second_cycle_waits_for_the_person(place: Place) -> None:

@@ -267,6 +267,8 @@ def test_a_file_that_vanished_is_no_error(home: Home) -> None:
 
     class Forgetful:
         name = "codex"
+        moved_by: str | None = None
+        folders = CodexTranscripts(redact=str).folders
         discover = CodexTranscripts(redact=str).discover
         recognises = CodexTranscripts(redact=str).recognises
 

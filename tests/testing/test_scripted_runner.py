@@ -39,7 +39,8 @@ def test_conformance(kind: type[BubblewrapSandbox | UnsafeProcessSandbox], tmp_p
     def make(script: Script) -> Iterator[Runner]:
         yield runner(kind(work=tmp_path), script)
 
-    check_runner(make, memory="project/CLAUDE.md")
+    own = "user/.claude/CLAUDE.md"
+    check_runner(make, memory="project/CLAUDE.md", own=own, isolated=kind is BubblewrapSandbox)
     assert list(tmp_path.glob("jobs/*")) == []
 
 

@@ -11,13 +11,14 @@ import platform
 import shutil
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from http import HTTPStatus
 from pathlib import Path
 from threading import Event
-from typing import Any, Protocol
+from typing import Any
 
 from nightschool.adapters.gateway import Gateway, RedactJson
 from nightschool.core.errors import (
@@ -31,8 +32,6 @@ from nightschool.core.jobs import MARKER, Delivered, Failed, Job, Outcome, Reaso
 from nightschool.core.ports import Command, Execution, Redact, Sandbox, SandboxPlan, Surface, Workspace
 from nightschool.core.sessions import ToolCall
 
-UNISOLATED = "unsafe-process"
-"""There an agent that asks nobody could do to the person's files whatever a model says."""
 INSIDE_AGENT = "/opt/agent"
 VERSION_SECONDS = 30
 LONGEST_RESULT = 20_000
@@ -72,22 +71,6 @@ class Said:
     """The model declined to do it."""
 
 
-class Agent(Protocol):
-    """What differs between agents."""
-
-    title: str
-
-    def program(self) -> Program: ...
-
-    def way(self) -> Way: ...
-
-    def command(self, workspace: Workspace, job: Job, prompt: str) -> Command:
-        """Prepares HOME and says what to run."""
-        ...
-
-    def said(self, stdout: bytes) -> Said: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """What an agent's runner is given."""
@@ -99,9 +82,51 @@ class Tools:
     """For what leaves; None sends it as it is (a model of our own)."""
 
 
+@dataclass(slots=True, kw_only=True)
+class Agent(ABC):
+    """A `Runner` by an agent's own CLI. Its key stays outside, with the gateway."""
+
+    tools: Tools
+    environment: Mapping[str, str]
+    """The person's: PATH, the key, the address of the model."""
+    key_variable: str
+    binary: Path | None = None
+    endpoint: str | None = None
+    """None: what the environment says, else the vendor's."""
+    name: str
+    title: str
+    _version: str | None = None
+
+    def version(self) -> str:
+        if self._version is None:
+            self._version = told_version(self.program(), self.version_in)
+        return self._version
+
+    def run(self, job: Job, cancelled: Event) -> Outcome:
+        return carry_out(self, self.tools, job, cancelled)
+
+    @abstractmethod
+    def program(self) -> Program: ...
+
+    @abstractmethod
+    def version_in(self, text: str) -> str | None:
+        """The version in what the program says of itself."""
+
+    @abstractmethod
+    def way(self) -> Way: ...
+
+    @abstractmethod
+    def command(self, workspace: Workspace, job: Job, prompt: str) -> Command:
+        """Prepares HOME and says what to run."""
+
+    @abstractmethod
+    def said(self, stdout: bytes) -> Said: ...
+
+
 def carry_out(agent: Agent, tools: Tools, job: Job, cancelled: Event) -> Outcome:
     """Run one job from an empty sandbox to its outcome."""
-    if tools.sandbox.name == UNISOLATED:
+    if not tools.sandbox.isolated:
+        # An agent that asks nobody could do to the person's files whatever a model says.
         raise SandboxUnavailable(
             f"{agent.title} is never run without isolation: choose the sandbox `bubblewrap`"
         )
@@ -124,12 +149,12 @@ def _inside(
     agent: Agent, tools: Tools, job: Job, cancelled: Event, workspace: Workspace, gateway: Gateway
 ) -> Outcome:
     try:
-        tools.surface.place(job.harness, workspace.root, workspace.home)
+        own = tools.surface.place(job.harness, workspace.root, workspace.home)
     except (UserError, OSError) as error:
         message = f"the harness could not be placed: {error}"
         return Failed(reason=Reason.INFRASTRUCTURE, message=tools.redact(message))
     command = agent.command(workspace, job, f"[{MARKER} {job.key[:8]}]\n{job.prompt}")
-    workspace.seal()
+    workspace.seal(own)
     execution = workspace.execute(replace(command, timeout=job.options.timeout), cancelled)
     said = agent.said(execution.stdout)
     placed = {file.path.removeprefix("project/") for file in job.harness.files}

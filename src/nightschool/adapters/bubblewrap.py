@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Event
 
 from nightschool.adapters import bubblewrap_binary, forwarder
@@ -62,6 +62,7 @@ class BubblewrapSandbox:
     """Opens workspaces in bubblewrap. Never falls back to less."""
 
     name = "bubblewrap"
+    isolated = True
 
     def __init__(self, *, work: Path, binaries: Sequence[Path] | None = None) -> None:
         self._workspaces = Workspaces(work)
@@ -185,12 +186,14 @@ class BubblewrapWorkspace:
         self._plan = plan
         self._folder = folder
         self._group = group
+        self._own: tuple[PurePosixPath, ...] = ()
         etc = folder.base / "etc"
         etc.mkdir()
         for name, text in OWN_ETC.items():
             (etc / name).write_text(text, encoding="ascii")
 
-    def seal(self) -> None:
+    def seal(self, own: Sequence[Path] = ()) -> None:
+        self._own = self._folder.own(own)
         self._folder.seal()
 
     def changes(self) -> tuple[FileChange, ...]:
@@ -234,6 +237,7 @@ class BubblewrapWorkspace:
         own = [
             "--bind", str(self._folder.root), self.inside_root,
             "--bind", str(self._folder.home), self.inside_home,
+            *self._sealed(),
         ]  # fmt: skip
         for name in OWN_ETC:
             own += ["--ro-bind", str(self._folder.base / "etc" / name), f"/etc/{name}"]
@@ -256,6 +260,20 @@ class BubblewrapWorkspace:
             own += ["--setenv", name, value]
         # The root last, so that the mount points above could be made in it.
         return [*isolation(self._python), *own, "--remount-ro", "/", "--chdir", self.inside_root]
+
+    def _sealed(self) -> list[str]:
+        """Mounts over the person's own. The folders above are mounts too, writable ones: what is a mount
+        cannot be moved away, so neither another folder nor a link can take its place."""
+        above = {parent for path in self._own for parent in path.parents if parent.parts}
+        mounts = [
+            *(("--bind", path) for path in sorted(above)),
+            *(("--ro-bind", path) for path in sorted(self._own)),
+        ]
+        return [
+            part
+            for option, path in mounts
+            for part in (option, str(self._folder.home / path), f"{self.inside_home}/{path}")
+        ]
 
     def _limits(self) -> list[str]:
         limits = {"FSIZE": self._plan.file_bytes, "CORE": 0}

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -35,50 +35,104 @@ class Place:
 def collect(places: Sequence[Place]) -> dict[str, File]:
     """The files at the places, by path in the tree. A link is followed to what lies inside of one of the
     bases, and its content stands under the path of the link; other links are passed over."""
-    allowed = [place.base.resolve() for place in places]
     found: dict[str, File] = {}
     for place in places:
         for name in place.names:
-            for path in _walk(place.base / name, allowed, frozenset()):
-                relative = path.relative_to(place.base).as_posix()
-                found[f"{place.prefix}/{relative}"] = _read(path, f"{place.prefix}/{relative}")
+            for path in _walk(place.base / name, places, frozenset()):
+                tree = f"{place.prefix}/{path.relative_to(place.base).as_posix()}"
+                found[tree] = _read(path, tree)
     return found
 
 
-def imported(found: dict[str, File], places: Sequence[Place], memory: Iterable[str]) -> dict[str, File]:
-    """The files that memory files name as `@path`, and what these name, if they lie at the bases."""
-    bases = {place.prefix: place.base for place in places}
-    allowed = [base.resolve() for base in bases.values()]
+def nested(root: Path, names: Sequence[str]) -> Iterator[str]:
+    """Where such names lie in the folders of a project: what an agent reads when it works there. Hidden
+    folders, caches and links are not searched."""
+    for folder, folders, files in os.walk(root):
+        here = {*folders, *files}
+        folders[:] = sorted({name for name in folders if not name.startswith(".")} - PASSED_OVER)
+        if Path(folder) == root:
+            continue
+        for name in names:
+            if name.partition("/")[0] in here and Path(folder, name).exists():
+                yield Path(folder, name).relative_to(root).as_posix()
+
+
+def imported(
+    found: Mapping[str, File], places: Sequence[Place], is_memory: Callable[[str], bool], *, outside: bool
+) -> tuple[dict[str, File], list[tuple[str, Path]]]:
+    """The files that memory files name as `@path`, and what these name; and, as (name, file that names it),
+    those that are there but lie where they cannot be placed. What a project's memory names outside of the
+    project counts only with `outside`: without it the agent does not read it either."""
     more: dict[str, File] = {}
-    waiting = [found[path] for path in memory if path in found]
+    left: list[tuple[str, Path]] = []
+    waiting = [file for path, file in found.items() if is_memory(path)]
     for _ in range(IMPORT_DEPTH):
-        named = [item for file in waiting for item in _named(file, bases, allowed)]
-        waiting = [file for file in named if file.path not in found and file.path not in more]
-        more.update((file.path, file) for file in waiting)
-    return more
+        fresh = []
+        for file in waiting:
+            for name, path in _named(file, places):
+                tree = _placed_at(name, path, places, near=file.path)
+                if not outside and file.path.startswith("project/") and not _is_within(tree, "project"):
+                    continue
+                if tree is None or not reaches(path, places):
+                    left.append((name, _on_disk(file.path, places)))
+                elif tree not in found and tree not in more:
+                    more[tree] = _read(path, tree)
+                    fresh.append(more[tree])
+        waiting = fresh
+    return more, left
 
 
-def _named(file: File, bases: dict[str, Path], allowed: Sequence[Path]) -> Iterator[File]:
-    prefix, _, inside = file.path.partition("/")
-    folder = (bases[prefix] / inside).parent
+def _named(file: File, places: Sequence[Place]) -> Iterator[tuple[str, Path]]:
+    """Each import whose file is there, as it is written and where it lies."""
+    folder = _on_disk(file.path, places).parent
+    home = next((place.base for place in places if place.prefix == "user"), None)
     for match in IMPORT.finditer(file.content.decode("utf-8", "replace")):
         name = match.group(1).rstrip(".,;:)")
-        start = bases["user"] / name[2:] if name.startswith("~/") and "user" in bases else folder / name
+        start = home / name[2:] if name.startswith("~/") and home is not None else folder / name
         path = Path(os.path.normpath(start))
-        for place, base in bases.items():
-            if path.is_relative_to(base) and _reaches(path, allowed) and path.is_file():
-                yield _read(path, f"{place}/{path.relative_to(base).as_posix()}")
-                break
+        if _is_file(path):
+            yield name, path
 
 
-def _walk(path: Path, allowed: Sequence[Path], above: frozenset[Path]) -> Iterator[Path]:
-    if path.name in PASSED_OVER or not _reaches(path, allowed):
+def _is_within(tree: str | None, prefix: str) -> bool:
+    return tree is not None and tree.startswith(f"{prefix}/")
+
+
+def _is_file(path: Path) -> bool:
+    """A word behind an `@` may be no name of a file at all."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _on_disk(tree: str, places: Sequence[Place]) -> Path:
+    place = max(
+        (place for place in places if tree.startswith(f"{place.prefix}/")),
+        key=lambda place: len(place.prefix),
+    )
+    return place.base / tree.removeprefix(f"{place.prefix}/")
+
+
+def _placed_at(name: str, path: Path, places: Sequence[Place], *, near: str) -> str | None:
+    """Where in a tree an import must stand so that its name leads to it again; None where no tree has
+    such a place."""
+    side = "user" if name.startswith("~/") else near.partition("/")[0]
+    start = f"user/{name[2:]}" if name.startswith("~/") else str(PurePosixPath(near).parent / name)
+    tree = os.path.normpath(start)
+    if not _is_within(tree, side) or "\\" in tree:
+        return None
+    return tree if name.startswith("~/") or _on_disk(tree, places) == path else None
+
+
+def _walk(path: Path, places: Sequence[Place], above: frozenset[Path]) -> Iterator[Path]:
+    if path.name in PASSED_OVER or not reaches(path, places):
         return
     if path.is_file():
         yield path
     elif path.is_dir() and (real := path.resolve()) not in above:
         for child in _children(path):
-            yield from _walk(child, allowed, above | {real})
+            yield from _walk(child, places, above | {real})
 
 
 def _children(path: Path) -> list[Path]:
@@ -88,12 +142,13 @@ def _children(path: Path) -> list[Path]:
         raise UserError(f"{path} cannot be read: {error.strerror}. Make it readable.") from error
 
 
-def _reaches(path: Path, allowed: Sequence[Path]) -> bool:
+def reaches(path: Path, places: Sequence[Place]) -> bool:
+    """Whether it is there, and inside of one of the bases also when links are followed."""
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):  # gone, dangling, a loop of links
         return False
-    return any(real.is_relative_to(base) for base in allowed)
+    return any(real.is_relative_to(place.base.resolve()) for place in places)
 
 
 def _read(path: Path, name: str) -> File:
@@ -113,6 +168,20 @@ def place(harness: Harness, root: Path, home: Path) -> None:
         prefix, _, inside = file.path.partition("/")
         base = root if prefix == "project" else home
         _write(base, base / inside, file)
+
+
+def tops(harness: Harness, home: Path, folders: Sequence[str]) -> list[Path]:
+    """What `place` laid below home: of a folder that holds several things each of them whole, so that
+    nothing can be added to a skill; else the file."""
+    found = set()
+    for file in harness.files:
+        prefix, _, inside = file.path.partition("/")
+        if prefix != "user":
+            continue
+        path = PurePosixPath(inside)
+        folder = next((name for name in folders if path.is_relative_to(name)), inside)
+        found.add(home / folder / Path(*path.relative_to(folder).parts[:1]))
+    return sorted(found)
 
 
 def _write(base: Path, path: Path, file: File) -> None:

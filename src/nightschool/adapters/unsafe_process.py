@@ -1,7 +1,8 @@
 """The same port without isolation: for content that is ours. Must be asked for by name.
 
 What runs here can read all that the person can and reach any network. It gets a workspace and a HOME of
-its own, a cleared environment and a process group of its own; paths inside are the paths outside.
+its own, a cleared environment and a process group of its own; paths inside are the paths outside, and what is
+sealed of HOME can be written all the same.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class UnsafeProcessSandbox:
     """Opens workspaces without any isolation."""
 
     name = "unsafe-process"
+    isolated = False
 
     def __init__(self, *, work: Path) -> None:
         self._workspaces = Workspaces(work)
@@ -67,7 +69,9 @@ class UnsafeWorkspace:
         self._scratch = folder.base / "tmp"
         self._scratch.mkdir(mode=0o700)
 
-    def seal(self) -> None:
+    def seal(self, own: Sequence[Path] = ()) -> None:
+        """What runs here is the person's own process: nothing keeps it from writing what it owns."""
+        self._folder.own(own)
         self._folder.seal()
 
     def changes(self) -> tuple[FileChange, ...]:

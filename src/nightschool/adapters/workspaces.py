@@ -11,9 +11,9 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from nightschool.adapters import snapshots
 from nightschool.adapters.git_command import GitFailed, git
@@ -114,6 +114,14 @@ class Folder:
         present = self._take()
         self._texts.update(snapshots.changed_bytes(self.root, self._snapshot, present))
         self._snapshot = present
+
+    def own(self, paths: Sequence[Path]) -> tuple[PurePosixPath, ...]:
+        """The paths relative to HOME, each really there: a mount made of a link would lead out of it."""
+        home = self.home.resolve()
+        for path in paths:
+            if not path.exists() or path.resolve() != home / path.relative_to(self.home):
+                raise WorkspaceUnavailable(f"{path} cannot be sealed: it is gone, or reached through a link")
+        return tuple(PurePosixPath(path.relative_to(self.home)) for path in paths)
 
     def changes(self) -> tuple[FileChange, ...]:
         return snapshots.differences(self.root, self._snapshot, self._take(), self._before)

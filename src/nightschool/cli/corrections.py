@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Since, Source, folders, reading
+from nightschool.cli.reading import Since, Source, reading
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -52,11 +52,7 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
         heard = heard_in(sessions)
         if begins is None and source is None:
             parts.store.commit(*heard)
-        looked = [
-            folder
-            for name in parts.settings.sources
-            for folder in folders(name, parts.environment, parts.person_home)
-        ]
+        looked = [folder for reader in parts.sources().values() for folder in reader.folders(parts.roots())]
     document = {
         "corrections": [_row(item) for item in heard],
         "sessions": len(sessions),

@@ -15,7 +15,7 @@ from nightschool.cli.exits import ExitCode
 from nightschool.cli.opening import DATABASE
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import PLACES, folders, settings_here
+from nightschool.cli.reading import settings_here
 from nightschool.cli.render import Line, Piece
 from nightschool.core.errors import NightschoolError, UserError
 
@@ -189,8 +189,12 @@ def _version(path: str) -> str:
 
 
 def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> Iterator[Finding]:
+    from nightschool.core.sessions import Roots  # noqa: PLC0415
+    from nightschool.wiring import source  # noqa: PLC0415
+
     for name in chosen.sources:
-        looked = folders(name, environment, home)
+        reader = source(name, str)  # nothing is read here
+        looked = reader.folders(Roots(home=str(home), environment=tuple(environment.items())))
         for folder in looked:
             if folder.is_dir():
                 count = sum(1 for _ in folder.rglob("*.jsonl"))
@@ -200,7 +204,7 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
                 about=f"sessions {name}",
                 state="note",
                 text=f"none in {looked[0]}",
-                fix=f"elsewhere? set {PLACES[name][0]}, or nightschool harvest --source {name} --root DIR",
+                fix=f"elsewhere? set {reader.moved_by}, or nightschool harvest --source {name} --root DIR",
             )
     for name, place in NOT_READ.items():
         if (home / place).is_dir():

@@ -13,7 +13,6 @@ from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.core.proposals import Certify, Decision, Release, Status, Verdict, VerdictKind
 
 if TYPE_CHECKING:
-    from nightschool.core.ports import Store
     from nightschool.core.proposals import Dossier, Draft, Edit, RefusedEdit
     from nightschool.core.trials import Estimate
     from nightschool.wiring import Parts
@@ -75,7 +74,7 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
         "reviews": case.reviews,
         "releases": case.releases,
         "refused_edits": case.refused_edits,
-        "diff": difference(case.draft, parts.store),
+        "diff": difference(case.draft, parts),
         "next": following(case),
     }
 
@@ -106,9 +105,11 @@ def statement(case: Dossier) -> str | None:
     return case.candidate.statement if case.candidate else None
 
 
-def difference(draft: Draft, store: Store) -> str:
-    """The unified diff of the live file as it was and as it would be."""
-    name = draft.target.place.removeprefix("project/")
+def difference(draft: Draft, parts: Parts) -> str:
+    """The unified diff of the live file as it was and as it would be: by its name in the project, or by
+    its whole path where it is the person's own."""
+    store, path = parts.store, parts.place(draft.target)
+    name = path.relative_to(draft.target.project or "/").as_posix()
     old = b"" if draft.before is None else store.blob(draft.before)
     new = store.blob(draft.after)
     try:
@@ -262,7 +263,7 @@ def _what(release: Release) -> str:
 
 
 def shown_diff(case: Dossier, parts: Parts) -> Pieces:
-    return [Line("Diff", "bold"), readable(difference(case.draft, parts.store)), ""]
+    return [Line("Diff", "bold"), readable(difference(case.draft, parts)), ""]
 
 
 def readable(diff: str) -> Diff:

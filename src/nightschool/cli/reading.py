@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nightschool.core.errors import UserError
-from nightschool.core.sessions import in_text
 
 if TYPE_CHECKING:
     from nightschool.settings import Settings
@@ -26,12 +25,6 @@ Since = Annotated[
 Project = Annotated[
     Path | None, typer.Option(metavar="DIR", help="The project; without it, that of this folder.")
 ]
-
-PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", ("projects",)),
-    "codex": ("CODEX_HOME", ".codex", ("sessions", "archived_sessions")),
-}
-"""For the person's eyes: the variable that moves an agent's folder, its usual name, what lies in it."""
 
 
 @contextmanager
@@ -52,9 +45,9 @@ def settings_here(flags: Mapping[str, object] | None = None) -> Settings:
 
 def root_of(project: Path | None) -> str:
     """The root of the project that holds a folder, by default this one."""
-    from nightschool.adapters.git_projects import GitProjects  # noqa: PLC0415
+    from nightschool.wiring import project_root  # noqa: PLC0415
 
-    return GitProjects().root(in_text(str(typed(project or Path()))))
+    return project_root(typed(project or Path()))
 
 
 def typed(path: Path) -> Path:
@@ -63,13 +56,3 @@ def typed(path: Path) -> Path:
         return Path.cwd() / os.path.expanduser(path)  # noqa: PTH111 - Path's own raises for a ~ of nobody
     except FileNotFoundError:
         raise UserError("the current folder is gone: change to one that exists") from None
-
-
-def folders(source: str, environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
-    """Where the sessions of an agent are looked for; none for a source that is not ours."""
-    if source not in PLACES:
-        return ()
-    variable, usual, inner = PLACES[source]
-    moved = environment.get(variable)
-    base = Path(moved) if moved else home / usual
-    return tuple(base / name for name in inner)

@@ -151,7 +151,7 @@ def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:
 
 def told(report: CycleReport) -> list[Piece | str]:
     """A report on the screen."""
-    from nightschool.rules.report import WORDS, spend_line  # noqa: PLC0415
+    from nightschool.rules.report import WORDS, missing_line, spend_line  # noqa: PLC0415
 
     rows = [
         (item.draft, item.statement, WORDS.get(item.code, item.code), item.why) for item in report.learned
@@ -167,6 +167,8 @@ def told(report: CycleReport) -> list[Piece | str]:
     else:
         pieces.append("nothing to learn: no correction was heard often enough yet")
     pieces += [Line(spend_line(report.spend), "dim"), *(Line(note, "dim") for note in report.notes)]
+    if report.missing:
+        pieces.append(Line(missing_line(report.missing), "dim"))
     waiting = [item.draft for item in report.learned if item.draft is not None]
     if waiting:
         pieces.append(f"next: nightschool show {waiting[0]} --diff")

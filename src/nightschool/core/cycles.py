@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from nightschool.core.harness import Absent
 from nightschool.core.proposals import Edit, RefusedEdit
 from nightschool.core.trials import Estimate
 from nightschool.core.values import Record, Value
@@ -92,6 +93,8 @@ class CycleReport(Record):
     lost_by_arm: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = field(default=())
     """What the person should know: a limit that was hit, what the replays lack, why nothing was learned."""
+    missing: tuple[Absent, ...] = ()
+    """What shapes the person's agent and was not there in the practice, of either arm."""
     failed: str | None = None
     """Why the cycle broke off; None where it came to its end."""
 

@@ -94,6 +94,18 @@ class Target(Value):
     """The path inside a harness, e.g. `project/CLAUDE.md`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent(Value):
+    """Something that shapes the agent at the person's desk and that a practice does not have. Names only:
+    what a configuration holds beside them is never kept."""
+
+    kind: str
+    """MCP server, hook, plugin, import, ..."""
+    name: str
+    place: str
+    """The file that names it."""
+
+
 class Severity(StrEnum):
     NOTE = "note"
     WARNING = "warning"

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol, TypeVar
 
-from nightschool.core.harness import File, Harness, Problem, Target
+from nightschool.core.harness import Absent, File, Harness, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome
 from nightschool.core.sessions import Offset, ReadResult, Roots, TranscriptRef
 from nightschool.core.tasks import WorkspaceSource
@@ -37,6 +37,12 @@ class TranscriptSource(Protocol):
     """
 
     name: str
+    moved_by: str | None
+    """The variable that says that the agent's folder lies elsewhere."""
+
+    def folders(self, roots: Roots) -> Sequence[Path]:
+        """Where this agent keeps its sessions, there or not, by home and environment."""
+        ...
 
     def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
         """The files that may be transcripts, by a cheap look: path, size, mtime. Ordered by path.
@@ -62,7 +68,11 @@ class TranscriptSource(Protocol):
 
 
 class Surface(Protocol):
-    """What one agent lets us edit: where each component lies, its limits, how it is checked."""
+    """What one agent lets us edit: where each component lies, its limits, how it is checked.
+
+    Implementations are constructed as `Surface(environment=...)`, the person's, which may say that the
+    agent's folder lies elsewhere. `home` is the person's HOME, in `place` that of a replay.
+    """
 
     name: str
     version: str
@@ -80,14 +90,23 @@ class Surface(Protocol):
         """The live files that shape the agent, as a tree: the project's and the user's own."""
         ...
 
-    def place(self, harness: Harness, root: Path, home: Path) -> None:
-        """Write a tree where this agent reads it: `project/` below root, `user/` below home.
+    def place(self, harness: Harness, root: Path, home: Path) -> Sequence[Path]:
+        """Write a tree where this agent reads it: `project/` below root, `user/` below home. What lies
+        there at such places and is not in the tree is removed: `load` gives the tree again.
 
         Exact in bytes and modes; refuses to write through a link that leads out of either.
+        Returns what now lies below home, each a file or a folder of one skill, to be sealed: the
+        person's own is read and not changed in a replay.
         """
         ...
 
     def problems(self, harness: Harness) -> Sequence[Problem]: ...
+
+    def missing(self, project: Path | None, home: Path) -> Sequence[Absent]:
+        """What the person's configuration names and `load` does not bring: servers, plugins, hooks, files
+        that lie elsewhere. Names alone are read; what cannot be read is named as unknown, and no
+        content raises."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +171,13 @@ class Workspace(Protocol):
         are not changes). Links and special files are not followed."""
         ...
 
-    def seal(self) -> None:
-        """Take the present state of root as the one that `changes` compares with."""
+    def seal(self, own: Sequence[Path] = ()) -> None:
+        """Take the present state of root as the one that `changes` compares with.
+
+        `own` are files and folders below home. In a sandbox that is `isolated`, what runs from now on
+        reads them and can change, move or remove none of them; the rest of HOME stays writable.
+        Raises `WorkspaceUnavailable` where one of them is reached through a link.
+        """
         ...
 
 
@@ -161,6 +185,8 @@ class Sandbox(Protocol):
     """Opens workspaces. `open` raises `SandboxUnavailable` with the way to get it; never falls back."""
 
     name: str
+    isolated: bool
+    """Whether what runs inside is kept from the host, and from what was sealed."""
 
     def open(self, plan: SandboxPlan) -> AbstractContextManager[Workspace]:
         """A fresh workspace and an empty HOME, removed on leaving."""

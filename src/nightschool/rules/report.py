@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from nightschool.core.cycles import CycleReport, Learned, Spend
+from nightschool.core.harness import Absent
 from nightschool.core.proposals import Edit
 from nightschool.core.trials import AlphaEntry, Estimate
 
@@ -49,6 +51,7 @@ def markdown(report: CycleReport) -> str:
         "",
         *(line for item in report.learned for line in _learned(item)),
         *([] if report.learned else ["Nothing was tried.", ""]),
+        *_missing(report.missing),
         "## Cost",
         "",
         f"* {spend_line(report.spend)}",
@@ -59,6 +62,26 @@ def markdown(report: CycleReport) -> str:
         *([f"**Broke off:** {report.failed}", ""] if report.failed else []),
     ]
     return "\n".join(lines)
+
+
+def missing_line(missing: Sequence[Absent]) -> str:
+    """How many of what kind, in one line."""
+    counts = Counter(absent.kind for absent in missing)
+    told = ", ".join(f"{count} x {kind}" for kind, count in sorted(counts.items()))
+    return f"of your configuration not there in the practice, in either arm: {told}"
+
+
+def _missing(missing: Sequence[Absent]) -> list[str]:
+    if not missing:
+        return []
+    return [
+        "## Not there in the practice",
+        "",
+        "Named by your configuration; neither arm had it:",
+        "",
+        *(f"* {absent.kind}: {_inline(absent.name)} ({_inline(absent.place)})" for absent in missing),
+        "",
+    ]
 
 
 def _learned(item: Learned) -> list[str]:

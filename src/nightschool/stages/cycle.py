@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nightschool.core.cycles import CycleReport, Learned
 from nightschool.core.errors import BudgetExhausted, NotFound
-from nightschool.core.harness import Harness, Target
+from nightschool.core.harness import Absent, Harness, Target
 from nightschool.core.jobs import JobOptions
 from nightschool.core.ports import (
     Clock,
@@ -43,9 +43,7 @@ from nightschool.stages.publish import dossier
 from nightschool.stages.replay import Replay
 from nightschool.stages.staging import stage
 
-LACKS = (
-    "replays run without a network, MCP servers and logins of other tools; what needs them fails in both arms"
-)
+LACKS = "replays run without a network and without logins of other tools; what needs them fails in both arms"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +146,21 @@ class Cycle:
             trials=self.replay.made,
             lost_by_arm=tuple(sorted(self.replay.lost.items())),
             notes=(*self.notes, *_notes(mined, learned), *_promise(self.store, self.clock.now())),
+            missing=self._missing(mined),
         )
+
+    def _missing(self, mined: Mined) -> tuple[Absent, ...]:
+        """What the practice of these candidates lacks of the person's own configuration, redacted."""
+        places = dict.fromkeys(
+            root_for(candidate, scope=self.scope, project=self.project) for candidate in mined.candidates
+        )
+        found = [
+            absent
+            for where in places
+            for absent in self.surface.missing(None if where is None else Path(where), self.person_home)
+        ]
+        redacted = (replace(absent, name=self.redact(absent.name)) for absent in found)
+        return tuple(dict.fromkeys(redacted))
 
     def _learn(self, candidate: Candidate, mined: Mined) -> Learned:
         where = root_for(candidate, scope=self.scope, project=self.project)

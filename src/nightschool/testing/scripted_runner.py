@@ -67,8 +67,7 @@ class ScriptedRunner:
         plan = SandboxPlan(workspace=job.workspace, files=job.files, readable=readable)
         try:
             with self.sandbox.open(plan) as workspace:
-                self.surface.place(job.harness, workspace.root, workspace.home)
-                workspace.seal()
+                workspace.seal(self.surface.place(job.harness, workspace.root, workspace.home))
                 execution = workspace.execute(self._command(job), cancelled)
                 placed = {file.path.removeprefix("project/") for file in job.harness.files}
                 files = tuple(change for change in workspace.changes() if change.path not in placed)

@@ -6,14 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
-from threading import Event
 from typing import Any
 
 from nightschool.adapters import agent_jobs
-from nightschool.adapters.agent_jobs import DUMMY_KEY, INSIDE_AGENT, Program, Said, Tools, Way
+from nightschool.adapters.agent_jobs import DUMMY_KEY, INSIDE_AGENT, Agent, Program, Said, Way
+from nightschool.adapters.claude_code.home import APPROVED
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
-from nightschool.core.jobs import Job, Outcome
+from nightschool.core.jobs import Job
 from nightschool.core.ports import Command, Workspace
 from nightschool.core.sessions import CallStatus, ToolCall
 
@@ -34,27 +33,16 @@ FIXED = {
 
 
 @dataclass(slots=True, kw_only=True)
-class ClaudeCodeRunner:
-    """The `Runner` of Claude Code. Its key stays outside, with the gateway."""
+class ClaudeCodeRunner(Agent):
+    """The `Runner` of Claude Code."""
 
-    tools: Tools
-    environment: Mapping[str, str]
-    """The person's: PATH, the key, the address of the model."""
-    binary: Path | None = None
-    endpoint: str | None = None
-    """None: `ANTHROPIC_BASE_URL`, else the vendor's."""
     key_variable: str = "ANTHROPIC_API_KEY"
     name: str = "claude-code"
     title: str = "Claude Code"
-    _version: str | None = None
 
-    def version(self) -> str:
-        if self._version is None:
-            self._version = agent_jobs.told_version(self.program(), _version_in)
-        return self._version
-
-    def run(self, job: Job, cancelled: Event) -> Outcome:
-        return agent_jobs.carry_out(self, self.tools, job, cancelled)
+    def version_in(self, text: str) -> str | None:
+        """`2.1.197 (Claude Code)`."""
+        return text.split(maxsplit=1)[0] if text[:1].isdigit() else None
 
     def program(self) -> Program:
         path = agent_jobs.found("claude", self.binary, self.environment, INSTALL)
@@ -102,6 +90,9 @@ class ClaudeCodeRunner:
             argv += ["--model", job.options.model]
         if job.options.effort is not None:
             argv += ["--effort", job.options.effort]
+        # Only what the person approved is placed in this HOME, so here it may be imported.
+        state = {"projects": {workspace.inside_root: {APPROVED: True}}}
+        (workspace.home / ".claude.json").write_text(json.dumps(state), encoding="utf-8")
         variable = self._credentials()[1]
         environment = {**FIXED, "ANTHROPIC_BASE_URL": str(workspace.gateway_url), variable: DUMMY_KEY}
         return Command(
@@ -157,8 +148,3 @@ def _note(block: Mapping[str, Any], calls: dict[str, ToolCall]) -> None:
         calls[identity] = replace(
             calls[identity], result=agent_jobs.joined(block.get("content")), status=status
         )
-
-
-def _version_in(text: str) -> str | None:
-    """`2.1.197 (Claude Code)`."""
-    return text.split(maxsplit=1)[0] if text[:1].isdigit() else None

@@ -7,7 +7,7 @@ tools, injected and hidden rows, wrappers of local commands, notices, summaries,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from nightschool.adapters.claude_code.home import HOME
 from nightschool.adapters.claude_code.rows import (
     INTERRUPTED,
     REFUSED,
@@ -26,23 +27,19 @@ from nightschool.adapters.claude_code.rows import (
 )
 from nightschool.adapters.conversation import (
     RESULT_LIMIT,
-    Conversation,
     Place,
     moment,
 )
-from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows, word
+from nightschool.adapters.rows import Row, RowFile, word
+from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import (
     CallStatus,
     LateResult,
-    LeftOut,
     Offset,
-    ReadResult,
-    Roots,
     Session,
     Speaker,
-    TranscriptRef,
 )
 from nightschool.core.values import digest_of
 
@@ -64,43 +61,20 @@ _ROW_TYPES = frozenset(
         "ai-title",
     }
 )
-_FIRST_ROWS = 40
 
 
-class ClaudeCodeTranscripts:
+class ClaudeCodeTranscripts(TranscriptFiles):
     """The `TranscriptSource` of Claude Code."""
 
     name = SOURCE
+    title = "Claude Code"
+    home = HOME
 
-    def __init__(self, *, redact: Redact) -> None:
-        self._redact = redact
+    def is_ours(self, row: Mapping[str, Any]) -> bool:
+        return _is_ours(row)
 
-    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
-        if roots.explicit:
-            found = [ref for path in roots.explicit for ref in named(SOURCE, path)]
-        else:
-            moved = dict(roots.environment).get("CLAUDE_CONFIG_DIR")
-            base = Path(moved) if moved else Path(roots.home) / ".claude"
-            found = list(list_files(SOURCE, str(base / "projects"), (".jsonl",)))
-        return sorted(found, key=lambda ref: ref.path)
-
-    def recognises(self, ref: TranscriptRef) -> bool:
-        opened = open_rows(ref.path)
-        if isinstance(opened, LeftOut):
-            return False
-        with opened:
-            return any(_is_ours(row.value) for row, _ in zip(opened.rows(), range(_FIRST_ROWS), strict=False))
-
-    def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
-        opened = open_rows(ref.path, since)
-        if isinstance(opened, LeftOut):
-            return ReadResult(session=None, offset=None, left_out=(opened,))
-        with opened:
-            before = None if opened.restarted else since
-            reading = _Reading(self._redact, opened, before)
-            for row in opened.rows(reading.is_dull):
-                reading.take(row)
-        return reading.result(before)
+    def reading(self, file: RowFile, since: Offset | None) -> Reading:
+        return _Reading(self._redact, file, since)
 
 
 def _is_ours(row: Mapping[str, Any]) -> bool:
@@ -132,19 +106,14 @@ def _carried(since: Offset | None) -> _Carry:
     return _Carry(**orjson.loads(since.carry)) if since is not None and since.carry else _Carry()
 
 
-class _Reading:
-    """One pass over one file, or over the part of it behind an offset."""
+class _Reading(Reading):
+    """What the rows of one file, or of the part of it behind an offset, tell."""
 
     def __init__(self, redact: Redact, file: RowFile, since: Offset | None) -> None:
-        self._file = file
-        self._talk = Conversation(redact)
+        super().__init__(redact, file)
         self._carry = _carried(since)
         self._seen: set[str] = set()
         self._ids: dict[str, str] = {}
-        self._facts: dict[str, str] = {}
-        self._first: datetime | None = None
-        self._last: datetime | None = None
-        self._known = False
         self._headless = False
         if self._carry.sidechain is None and Path(file.path).name.startswith("agent-"):
             self._carry.sidechain = True
@@ -186,13 +155,10 @@ class _Reading:
             self._user(value, message, place)
 
     def _learn(self, value: Mapping[str, Any], at: datetime | None) -> None:
-        if at is not None:
-            self._first = at if self._first is None else min(self._first, at)
-            self._last = at if self._last is None else max(self._last, at)
+        self.timed(at)
         self._headless = self._headless or value.get("entrypoint") == _HEADLESS
         for key in ("cwd", "gitBranch"):
-            if key not in self._facts and isinstance(found := value.get(key), str) and found:
-                self._facts[key] = found
+            self.learn(key, value.get(key))
         if isinstance(version := value.get("version"), str):
             self._facts["version"] = version
         kind = value["type"]
@@ -300,21 +266,16 @@ class _Reading:
             return f"{told or ''}/{self._talk.short(agent)}"
         return told or self._talk.short(stem)
 
-    def result(self, since: Offset | None) -> ReadResult:
-        file, talk = self._file, self._talk
-        left_out = tuple(file.left_out)
-        offset = file.offset(SOURCE, session="", carry=_dumped(self._carry))
-        if not self._known and (since is None or not since.session):
-            reason = "not-a-transcript" if file.position or left_out else "empty"
-            named_out = LeftOut(path=file.path, reason=reason, detail="no row of Claude Code in it")
-            return ReadResult(
-                session=None, offset=offset, left_out=(*left_out, named_out), restarted=file.restarted
-            )
+    def carry(self) -> str:
+        return orjson.dumps(asdict(self._carry)).decode("utf-8")
+
+    def session(self, since: Offset | None) -> Session:
+        talk = self._talk
         version, cwd, branch = (self._facts.get(key) for key in ("version", "cwd", "gitBranch"))
-        session = Session(
+        return Session(
             session_id=self._session_id(since),
             source=SOURCE,
-            path=file.path,
+            path=self._file.path,
             agent_version=None if version is None else talk.short(version),
             project=None if cwd is None else talk.short(cwd),
             branch=None if branch is None else talk.short(branch),
@@ -325,20 +286,5 @@ class _Reading:
             sidechain=bool(self._carry.sidechain),
             turns=talk.turns,
             late=talk.late,
-            warnings=tuple(_warnings(left_out)),
+            warnings=self.warnings,
         ).settled()
-        return ReadResult(
-            session=session,
-            offset=file.offset(SOURCE, session=session.session_id, carry=_dumped(self._carry)),
-            left_out=left_out,
-            restarted=file.restarted,
-        )
-
-
-def _dumped(carry: _Carry) -> str:
-    return orjson.dumps(asdict(carry)).decode("utf-8")
-
-
-def _warnings(left_out: Iterable[LeftOut]) -> Iterator[str]:
-    for found in left_out:
-        yield f"byte {found.offset}: {found.detail}"

@@ -7,13 +7,12 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 from nightschool.adapters import agent_jobs
-from nightschool.adapters.agent_jobs import DUMMY_KEY, INSIDE_AGENT, Program, Said, Tools, Way
+from nightschool.adapters.agent_jobs import DUMMY_KEY, INSIDE_AGENT, Agent, Program, Said, Way
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
-from nightschool.core.jobs import Job, Outcome
+from nightschool.core.jobs import Job
 from nightschool.core.ports import Command, Workspace
 from nightschool.core.sessions import CallStatus, ToolCall
 
@@ -39,27 +38,17 @@ stream_max_retries = 2
 
 
 @dataclass(slots=True, kw_only=True)
-class CodexRunner:
-    """The `Runner` of Codex. Its key stays outside, with the gateway."""
+class CodexRunner(Agent):
+    """The `Runner` of Codex."""
 
-    tools: Tools
-    environment: Mapping[str, str]
-    """The person's: PATH, the key, the address of the model."""
-    binary: Path | None = None
-    endpoint: str | None = None
-    """None: `OPENAI_BASE_URL`, else the vendor's."""
     key_variable: str = "OPENAI_API_KEY"
     name: str = "codex"
     title: str = "Codex"
-    _version: str | None = None
 
-    def version(self) -> str:
-        if self._version is None:
-            self._version = agent_jobs.told_version(self.program(), _version_in)
-        return self._version
-
-    def run(self, job: Job, cancelled: Event) -> Outcome:
-        return agent_jobs.carry_out(self, self.tools, job, cancelled)
+    def version_in(self, text: str) -> str | None:
+        """`codex-cli 0.171.0`."""
+        name, _, version = text.partition(" ")
+        return version if name == "codex-cli" else None
 
     def program(self) -> Program:
         path = agent_jobs.found("codex", self.binary, self.environment, INSTALL)
@@ -193,9 +182,3 @@ def _natives(path: Path) -> Iterator[Path]:
     name = NATIVE.format(architecture=agent_jobs.architecture())
     for folder in agent_jobs.module_folders(path):
         yield from sorted((folder / name).glob("vendor/*/bin/codex"))
-
-
-def _version_in(text: str) -> str | None:
-    """`codex-cli 0.171.0`."""
-    name, _, version = text.partition(" ")
-    return version if name == "codex-cli" else None

@@ -8,7 +8,7 @@ agent said are `response_item` rows; events that repeat them count nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from nightschool.adapters.codex.home import HOME
 from nightschool.adapters.codex.rows import (
     ITEM,
     arguments_of,
@@ -30,23 +31,19 @@ from nightschool.adapters.codex.rows import (
 from nightschool.adapters.conversation import (
     RESULT_LIMIT,
     TEXT_LIMIT,
-    Conversation,
     Place,
     commit_hash,
     moment,
 )
-from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows, word
+from nightschool.adapters.rows import Row, RowFile, word
+from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import (
     LateResult,
-    LeftOut,
     Offset,
-    ReadResult,
-    Roots,
     Session,
     Speaker,
-    TranscriptRef,
 )
 from nightschool.core.values import digest_of
 
@@ -56,49 +53,23 @@ _SESSION_NAME = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
 _ROW_TYPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"}
 )
-_FIRST_ROWS = 40
 _BURST = timedelta(seconds=1)
 """A fork's copy of its parent's history is written at once, at the second of its start."""
 
 
-class CodexTranscripts:
+class CodexTranscripts(TranscriptFiles):
     """The `TranscriptSource` of Codex."""
 
     name = SOURCE
+    title = "Codex"
+    home = HOME
+    endings = (".jsonl", _COMPRESSED)
 
-    def __init__(self, *, redact: Redact) -> None:
-        self._redact = redact
+    def is_ours(self, row: Mapping[str, Any]) -> bool:
+        return _is_ours(row)
 
-    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
-        if roots.explicit:
-            found = [ref for path in roots.explicit for ref in named(SOURCE, path)]
-        else:
-            moved = dict(roots.environment).get("CODEX_HOME")
-            base = Path(moved) if moved else Path(roots.home) / ".codex"
-            found = [
-                ref
-                for folder in ("sessions", "archived_sessions")
-                for ref in list_files(SOURCE, str(base / folder), (".jsonl", _COMPRESSED))
-            ]
-        return sorted(found, key=lambda ref: ref.path)
-
-    def recognises(self, ref: TranscriptRef) -> bool:
-        opened = open_rows(ref.path)
-        if isinstance(opened, LeftOut):
-            return False
-        with opened:
-            return any(_is_ours(row.value) for row, _ in zip(opened.rows(), range(_FIRST_ROWS), strict=False))
-
-    def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
-        opened = open_rows(ref.path, since)
-        if isinstance(opened, LeftOut):
-            return ReadResult(session=None, offset=None, left_out=(opened,))
-        with opened:
-            before = None if opened.restarted else since
-            reading = _Reading(self._redact, opened, before)
-            for row in opened.rows(reading.is_dull):
-                reading.take(row)
-        return reading.result(before)
+    def reading(self, file: RowFile, since: Offset | None) -> Reading:
+        return _Reading(self._redact, file, since)
 
 
 def _is_ours(row: Mapping[str, Any]) -> bool:
@@ -129,17 +100,13 @@ def _carried(since: Offset | None) -> _Carry:
     return _Carry(**orjson.loads(since.carry)) if since is not None and since.carry else _Carry()
 
 
-class _Reading:
-    """One pass over one file, or over the part of it behind an offset."""
+class _Reading(Reading):
+    """What the rows of one file, or of the part of it behind an offset, tell."""
 
     def __init__(self, redact: Redact, file: RowFile, since: Offset | None) -> None:
-        self._file = file
-        self._talk = Conversation(redact)
+        super().__init__(redact, file)
         self._carry = _carried(since)
-        self._facts: dict[str, str] = {}
-        self._first: datetime | None = None
-        self._last: datetime | None = None
-        self._known = self._machine = False
+        self._machine = False
         self._copied = 0
         found = _SESSION_NAME.search(Path(file.path).stem)
         self._file_id = found.group(1) if found else None
@@ -156,9 +123,7 @@ class _Reading:
         self._known = True
         kind, payload = value["type"], value["payload"]
         at = moment(value["timestamp"])
-        if at is not None:
-            self._first = at if self._first is None else min(self._first, at)
-            self._last = at if self._last is None else max(self._last, at)
+        self.timed(at)
         if kind == "session_meta":
             self._meta(payload, at)
             return
@@ -167,7 +132,7 @@ class _Reading:
             return
         place = Place("", at, row.offset, row.end)
         if kind == "turn_context":
-            self._learn("cwd", payload.get("cwd"))
+            self.learn("cwd", payload.get("cwd"))
             model = word(payload.get("model"))
             self._carry.model = self._talk.short(model) if model else self._carry.model
         elif kind == "response_item":
@@ -187,23 +152,19 @@ class _Reading:
             self._carry.begun = at.isoformat()
         self._carry.headless = is_headless(payload)
         self._carry.sidechain = is_sub_agent(payload)
-        self._learn("cwd", payload.get("cwd"))
+        self.learn("cwd", payload.get("cwd"))
         if isinstance(version := payload.get("cli_version"), str):
             self._facts["version"] = version
         git = payload.get("git")
         if isinstance(git, dict):
-            self._learn("branch", git.get("branch"))
-            self._learn("commit", commit_hash(git.get("commit_hash")))
+            self.learn("branch", git.get("branch"))
+            self.learn("commit", commit_hash(git.get("commit_hash")))
 
     def _is_copy(self, at: datetime | None) -> bool:
         begun = moment(self._carry.begun)
         if self._carry.copying and begun is not None and at is not None and at - begun > _BURST:
             self._carry.copying = False
         return self._carry.copying
-
-    def _learn(self, key: str, value: object) -> None:
-        if key not in self._facts and isinstance(value, str) and value:
-            self._facts[key] = value
 
     def _event(self, payload: Mapping[str, Any], place: Place) -> None:
         kind, item = payload.get("type"), payload.get("item")
@@ -268,25 +229,16 @@ class _Reading:
             return since.session
         return self._carry.session or self._file_id or self._talk.short(Path(self._file.path).stem)
 
-    def result(self, since: Offset | None) -> ReadResult:
-        file, talk, carry = self._file, self._talk, self._carry
-        left_out = tuple(file.left_out)
-        dumped = orjson.dumps(asdict(carry)).decode("utf-8")
-        if not self._known and (since is None or not since.session):
-            reason = "not-a-transcript" if file.position or left_out else "empty"
-            named_out = LeftOut(path=file.path, reason=reason, detail="no row of Codex in it")
-            return ReadResult(
-                session=None,
-                offset=file.offset(SOURCE, session="", carry=dumped),
-                left_out=(*left_out, named_out),
-                restarted=file.restarted,
-            )
+    def carry(self) -> str:
+        return orjson.dumps(asdict(self._carry)).decode("utf-8")
+
+    def session(self, since: Offset | None) -> Session:
+        talk, carry = self._talk, self._carry
         facts = {key: talk.short(value) for key, value in self._facts.items() if key != "commit"}
-        warnings = [f"byte {found.offset}: {found.detail}" for found in left_out]
-        session = Session(
+        return Session(
             session_id=self._session_id(since),
             source=SOURCE,
-            path=file.path,
+            path=self._file.path,
             agent_version=facts.get("version"),
             project=facts.get("cwd"),
             branch=facts.get("branch"),
@@ -298,14 +250,8 @@ class _Reading:
             sidechain=carry.sidechain,
             turns=talk.turns,
             late=talk.late,
-            warnings=tuple(warnings),
+            warnings=self.warnings,
         ).settled()
-        return ReadResult(
-            session=session,
-            offset=file.offset(SOURCE, session=session.session_id, carry=dumped),
-            left_out=left_out,
-            restarted=file.restarted,
-        )
 
     def _is_headless(self) -> bool:
         spoken = any(turn.speaker is Speaker.HUMAN for turn in self._talk.turns)

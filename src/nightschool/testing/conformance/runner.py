@@ -44,13 +44,20 @@ QUICK = 2.0
 """Seconds in which a runner returns after it was told to stop."""
 
 
-def check_runner(make_runner: MakeRunner, *, memory: str) -> None:
-    """Raise AssertionError where a runner breaks its contract. `memory` is the place of a memory file
-    that the runner's agent reads, such as `project/CLAUDE.md`."""
-    with make_runner(SCRIPT) as runner:
+def check_runner(make_runner: MakeRunner, *, memory: str, own: str, isolated: bool = True) -> None:
+    """Raise AssertionError where a runner breaks its contract. `memory` and `own` are places of memory files
+    that the runner's agent reads: of a project, such as `project/CLAUDE.md`, and of the person. Where the
+    sandbox is not `isolated` the person's can be changed."""
+    inside = f"~/{own.removeprefix('user/')}"
+    overwrites = Rule(
+        when=When(prompt="change mine"),
+        then=(Shell(command=f"cat {inside}; echo more >> {inside}"), Say(text="It was tried.")),
+    )
+    with make_runner(replace(SCRIPT, rules=(overwrites, *SCRIPT.rules))) as runner:
         _ensure(bool(runner.name) and bool(runner.version()), "a runner has a name and a version")
         _ensure(runner.version() == runner.version(), "the version is the same each time")
         _delivers(runner, memory)
+        _leaves_the_persons_own(runner, own, isolated=isolated)
         _keeps_to_the_time(runner)
         _stops(runner)
 
@@ -88,6 +95,17 @@ def _delivers(runner: Runner, memory: str) -> None:
     _ensure("old words" in (call.result or ""), "the result of a command is in the trajectory")
     _ensure(call.status is CallStatus.OK, "a command that worked is told so")
     _ensure(taught.usage.wall is not None, "how long it took is known")
+
+
+def _leaves_the_persons_own(runner: Runner, own: str, *, isolated: bool) -> None:
+    mine = File(path=own, content=b"- how I want it\n")
+    asked = replace(job(runner, "Please change mine."), harness=Harness(files=(mine,)))
+    tried = _delivered(runner.run(asked, Event()))
+    (call,) = tried.trajectory
+    _ensure("how I want it" in (call.result or ""), "the person's own memory is there to be read")
+    _ensure(not tried.files, "the person's own memory is no part of the work")
+    if isolated:
+        _ensure(call.status is CallStatus.ERROR, "the person's own memory cannot be written")
 
 
 def _keeps_to_the_time(runner: Runner) -> None:

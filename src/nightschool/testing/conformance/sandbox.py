@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
 from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Workspace
 from nightschool.core.tasks import FilesSource
@@ -26,6 +27,18 @@ FILES = (
 PLAN = SandboxPlan(workspace=FilesSource(files=FILES), name="work")
 USUAL = {"PATH", "HOME", "LANG", "TMPDIR"}
 OF_THE_SHELL = {"PWD", "OLDPWD", "SHLVL", "_"}
+ATTEMPTS = (
+    "echo more >> .agent/MEMORY.md",
+    "rm -f .agent/MEMORY.md",
+    "echo other > other && mv -f other .agent/MEMORY.md",
+    "chmod 777 .agent/MEMORY.md && echo more > .agent/MEMORY.md",
+    "echo more > .agent/skills/tidy/more.sh",
+    "rm -rf .agent/skills/tidy",
+    "mv .agent/skills .agent/old && mkdir -p .agent/skills/tidy",
+    "mv .agent old && mkdir .agent && echo other > .agent/MEMORY.md",
+    "rm -rf .agent && ln -s /etc .agent",
+)
+"""Ways to have another memory or skill in place of the person's."""
 HEARTBEAT = "while :; do echo beat >> heart; sleep 0.02; done"
 
 
@@ -37,6 +50,7 @@ def check_sandbox(make_sandbox: Callable[[], Sandbox]) -> None:
     _gives_no_other_environment(sandbox)
     _tells_what_changed(sandbox)
     _keeps_the_host_out_of_links(sandbox)
+    _keeps_what_is_the_persons(sandbox)
     _stops_in_time(sandbox)
     _leaves_nothing_running(sandbox)
     _bounds_what_it_keeps(sandbox)
@@ -127,6 +141,35 @@ def _keeps_the_host_out_of_links(sandbox: Sandbox) -> None:
         )
         _ensure(changes["file"].content == f"{outside}/private".encode(), "a link's content is its target")
         _ensure(changes["file"].added == "", "a link adds no text")
+
+
+def _keeps_what_is_the_persons(sandbox: Sandbox) -> None:
+    with sandbox.open(PLAN) as workspace:
+        memory, skill = workspace.home / ".agent/MEMORY.md", workspace.home / ".agent/skills/tidy"
+        skill.mkdir(parents=True)
+        memory.write_text("mine\n")
+        (skill / "run.sh").write_text("tidy\n")
+        workspace.seal((memory, skill))
+        seen = _sh(workspace, 'cd "$HOME/.agent" && cat MEMORY.md skills/tidy/run.sh && echo log > log')
+        _ensure(seen.stdout == b"mine\ntidy\n" and seen.exit_code == 0, f"sealed is read as it is: {seen}")
+        _ensure((memory.parent / "log").read_text() == "log\n", "what lies beside it can be written")
+        for attempt in ATTEMPTS if sandbox.isolated else ():
+            _sh(workspace, f'cd "$HOME" && {attempt}')
+            again = _sh(workspace, 'cd "$HOME/.agent" && cat MEMORY.md && cat skills/tidy/*')
+            _ensure(again.stdout == b"mine\ntidy\n", f"`{attempt}` changed what was sealed: {again}")
+            _ensure(memory.read_text() == "mine\n", f"`{attempt}` wrote through to the host")
+        workspace.seal()
+        _sh(workspace, 'echo more >> "$HOME/.agent/MEMORY.md"')
+        _ensure(memory.read_text() == "mine\nmore\n", "what is not sealed is writable")
+    with tempfile.TemporaryDirectory() as outside, sandbox.open(PLAN) as workspace:
+        (workspace.home / "link").symlink_to(outside)
+        (Path(outside) / "private").write_text("theirs")
+        for path in (workspace.home / "link", workspace.home / "link/private", workspace.home / "gone"):
+            try:
+                workspace.seal((path,))
+            except WorkspaceUnavailable:
+                continue
+            raise AssertionError(f"{path.name} was sealed, and what it is lies elsewhere")
 
 
 def _stops_in_time(sandbox: Sandbox) -> None:

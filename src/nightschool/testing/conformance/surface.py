@@ -21,6 +21,9 @@ def check_surface(surface: Surface, folder: Path) -> None:
     _targets_are_read(surface, project, home)
     _secrets_stay(surface, project, home)
     _round_trip(surface, project, home, folder)
+    _places_the_tree_and_no_more(surface, project, home, folder)
+    _tells_what_is_the_persons(surface, folder)
+    _names_what_is_missing(surface, project, home)
     _links(surface, folder)
     _problems(surface)
 
@@ -70,6 +73,52 @@ def _round_trip(surface: Surface, project: Path, home: Path, folder: Path) -> No
     assert stat.S_IMODE(placed.stat().st_mode) == 0o755, "the executable bit was lost"
     left = [path.name for path in root.rglob("*") if path.is_file() and "placing" in path.name]
     assert left == [], f"left behind: {left}"
+
+
+def _places_the_tree_and_no_more(surface: Surface, project: Path, home: Path, folder: Path) -> None:
+    name = Path(surface.memory_target(project=str(project)).place).name
+    (project / "inner/deep").mkdir(parents=True)
+    (project / "inner/deep" / name).write_bytes(EXACT)
+    deep = surface.load(project, home).get(f"project/inner/deep/{name}")
+    assert deep == File(path=f"project/inner/deep/{name}", content=EXACT), "nested memory was not loaded"
+    root, other = folder / "older", folder / "older-home"
+    (root / "inner").mkdir(parents=True)
+    other.mkdir()
+    (root / name).write_text("a rule of long ago")
+    (root / "inner" / name).write_text("another")
+    (root / "inner/work.txt").write_text("work")
+    surface.place(Harness(files=(deep,)), root, other)
+    assert surface.load(root, other) == Harness(files=(deep,)), "memory that the tree does not hold is left"
+    assert (root / "inner/work.txt").read_text() == "work", "what is no part of a harness was removed"
+
+
+def _tells_what_is_the_persons(surface: Surface, folder: Path) -> None:
+    root, home = folder / "own", folder / "own-home"
+    root.mkdir()
+    home.mkdir()
+    memory = surface.memory_target(project=None).place
+    skill = f"user/{_skills(surface)}/tidy"
+    harness = Harness.of(
+        [
+            File(path=memory, content=b"mine"),
+            File(path=f"{skill}/SKILL.md", content=b"---\nname: tidy\ndescription: d\n---\n"),
+            File(path=f"{skill}/scripts/run.sh", content=b"#!/bin/sh\n", mode=0o755),
+            File(path=surface.memory_target(project=str(root)).place, content=b"the project's"),
+        ]
+    )
+    told = surface.place(harness, root, home)
+    expected = {home / memory.removeprefix("user/"), home / skill.removeprefix("user/")}
+    assert set(told) == expected, f"below home are the person's memory and skill, not {told}"
+
+
+def _names_what_is_missing(surface: Surface, project: Path, home: Path) -> None:
+    for path in (".claude.json", ".claude/settings.json", ".codex/config.toml", ".codex/hooks.json"):
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_bytes(b"\xff{ broken")
+    found = surface.missing(project, home)
+    assert found, "a configuration that cannot be read is named as unknown"
+    assert all(Path(absent.place).is_file() for absent in found), "each names the file that it stands in"
+    assert surface.missing(None, project) == (), "without configuration nothing is missing"
 
 
 def _links(surface: Surface, folder: Path) -> None:

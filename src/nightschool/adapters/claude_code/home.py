@@ -1,0 +1,60 @@
+"""Where Claude Code keeps what is the person's, and what their settings name that no practice has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from nightschool.adapters.agent_home import AgentHome
+from nightschool.adapters.configuration import Configuration
+from nightschool.core.harness import Absent
+
+HOME = AgentHome(variable="CLAUDE_CONFIG_DIR", usual=".claude", sessions=("projects",))
+MEMORY_ABOVE = ("CLAUDE.md", "CLAUDE.local.md")
+"""Read in the folders above a project too, of which a workspace has none."""
+
+
+APPROVED = "hasClaudeMdExternalIncludesApproved"
+"""Of a project: whether the person said yes when asked if its memory may import what lies outside."""
+
+
+def state_file(home: Path, environment: Mapping[str, str]) -> Path:
+    """In HOME beside the folder, and in it where it was moved."""
+    return (HOME.folder(home, environment) if environment.get(HOME.variable) else home) / ".claude.json"
+
+
+def imports_from_outside(project: Path, home: Path, environment: Mapping[str, str]) -> bool:
+    """Whether the project's memory may import files of HOME: else Claude Code passes over them."""
+    return Configuration(state_file(home, environment)).is_on("projects", str(project), APPROVED)
+
+
+def configured(project: Path | None, home: Path, environment: Mapping[str, str]) -> Iterator[Absent]:
+    """MCP servers, hooks, plugins and output styles, by name."""
+    folder = HOME.folder(home, environment)
+    state = Configuration(state_file(home, environment))
+    yield from state.unread()
+    yield from state.absent("MCP server", "mcpServers")
+    yield from _settings(Configuration(folder / "settings.json"), placed=False)
+    if project is None:
+        return
+    yield from state.absent("MCP server", "projects", str(project), "mcpServers")
+    servers = Configuration(project / ".mcp.json")
+    yield from servers.unread()
+    yield from servers.absent("MCP server", "mcpServers")
+    # The project's settings are placed, and with them its hooks; what they switch on is not installed.
+    yield from _settings(Configuration(project / ".claude/settings.json"), placed=True)
+    yield from _settings(Configuration(project / ".claude/settings.local.json"), placed=False)
+    for above in project.parents:
+        for name in MEMORY_ABOVE:
+            if (above / name).is_file():
+                yield Absent(kind="memory above the project", name=name, place=str(above / name))
+
+
+def _settings(settings: Configuration, *, placed: bool) -> Iterator[Absent]:
+    yield from settings.unread()
+    yield from settings.absent("plugin", "enabledPlugins")
+    if placed:
+        return
+    yield from settings.absent("hook", "hooks")
+    if settings.is_on("outputStyle"):
+        yield settings.one("output style", "outputStyle")

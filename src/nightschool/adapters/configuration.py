@@ -1,0 +1,64 @@
+"""Reads from a person's configuration which parts of their agent it names. Names only, never values."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nightschool.core.harness import Absent
+
+LONGEST_NAME = 80
+NOTHING: Mapping[str, Any] = {}
+
+
+class Configuration:
+    """One file of settings, JSON or TOML. One that is not there names nothing; of one that cannot be read
+    it is unknown what it names, and `absent` says so."""
+
+    def __init__(self, path: Path) -> None:
+        self._place = str(path)
+        self._values: Mapping[str, Any] | None = NOTHING
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+            parsed = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, RecursionError):
+            parsed = None
+        self._values = parsed if isinstance(parsed, dict) else None
+
+    def names(self, *keys: str) -> Iterator[str]:
+        """The names in the table at these keys, without those that are switched off."""
+        value = self._at(keys)
+        for name, about in value.items() if isinstance(value, Mapping) else ():
+            off = about in (False, None, [], {}) or (
+                isinstance(about, Mapping)
+                and (about.get("enabled") is False or about.get("disabled") is True)
+            )
+            if not off:
+                yield str(name)
+
+    def _at(self, keys: Sequence[str]) -> object:
+        value: object = self._values
+        for key in keys:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value
+
+    def is_on(self, *keys: str) -> bool:
+        """Whether something is said there, and it is not no."""
+        return bool(self._at(keys))
+
+    def absent(self, kind: str, *keys: str) -> Iterator[Absent]:
+        """What the table at these keys names, as a kind of thing that no practice has."""
+        for name in self.names(*keys):
+            yield self.one(kind, name)
+
+    def one(self, kind: str, name: str) -> Absent:
+        return Absent(kind=kind, name=" ".join(name.split())[:LONGEST_NAME], place=self._place)
+
+    def unread(self) -> Iterator[Absent]:
+        if self._values is None:
+            yield self.one("unknown", "it cannot be read")

@@ -1,0 +1,124 @@
+"""What reading transcripts of JSON lines has in common, whichever agent wrote them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nightschool.adapters.agent_home import AgentHome
+from nightschool.adapters.conversation import Conversation
+from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
+from nightschool.core.ports import Redact
+from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, Session, TranscriptRef
+
+_FIRST_ROWS = 40
+
+
+class Reading(ABC):
+    """One pass over one file, or over the part of it behind an offset."""
+
+    def __init__(self, redact: Redact, file: RowFile) -> None:
+        self._file = file
+        self._talk = Conversation(redact)
+        self._facts: dict[str, str] = {}
+        self._first: datetime | None = None
+        self._last: datetime | None = None
+        self._known = False
+        """A row was this agent's."""
+
+    @abstractmethod
+    def is_dull(self, line: bytes) -> bool: ...
+
+    @abstractmethod
+    def take(self, row: Row) -> None: ...
+
+    @abstractmethod
+    def carry(self) -> str:
+        """What decides for the rows to come, kept with the offset."""
+
+    @abstractmethod
+    def session(self, since: Offset | None) -> Session: ...
+
+    def timed(self, at: datetime | None) -> None:
+        if at is not None:
+            self._first = at if self._first is None else min(self._first, at)
+            self._last = at if self._last is None else max(self._last, at)
+
+    def learn(self, key: str, value: object) -> None:
+        """The first that is said of it."""
+        if key not in self._facts and isinstance(value, str) and value:
+            self._facts[key] = value
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(f"byte {found.offset}: {found.detail}" for found in self._file.left_out)
+
+    def result(self, since: Offset | None, *, source: str, title: str) -> ReadResult:
+        file, left_out, session = self._file, tuple(self._file.left_out), None
+        if self._known or (since is not None and since.session):
+            session = self.session(since)
+        else:
+            reason = "not-a-transcript" if file.position or left_out else "empty"
+            left_out += (LeftOut(path=file.path, reason=reason, detail=f"no row of {title} in it"),)
+        return ReadResult(
+            session=session,
+            offset=file.offset(source, session=session.session_id if session else "", carry=self.carry()),
+            left_out=left_out,
+            restarted=file.restarted,
+        )
+
+
+class TranscriptFiles(ABC):
+    """A `TranscriptSource` of files in the agent's folder."""
+
+    name: str
+    title: str
+    home: AgentHome
+    endings: tuple[str, ...] = (".jsonl",)
+
+    def __init__(self, *, redact: Redact) -> None:
+        self._redact = redact
+        self.moved_by: str | None = self.home.variable
+
+    @abstractmethod
+    def is_ours(self, row: Mapping[str, Any]) -> bool:
+        """Whether no other agent writes such a row."""
+
+    @abstractmethod
+    def reading(self, file: RowFile, since: Offset | None) -> Reading: ...
+
+    def folders(self, roots: Roots) -> Sequence[Path]:
+        return self.home.session_folders(Path(roots.home), dict(roots.environment))
+
+    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+        if roots.explicit:
+            found = [ref for path in roots.explicit for ref in named(self.name, path)]
+        else:
+            found = [
+                ref
+                for folder in self.folders(roots)
+                for ref in list_files(self.name, str(folder), self.endings)
+            ]
+        return sorted(found, key=lambda ref: ref.path)
+
+    def recognises(self, ref: TranscriptRef) -> bool:
+        opened = open_rows(ref.path)
+        if isinstance(opened, LeftOut):
+            return False
+        with opened:
+            first = zip(opened.rows(), range(_FIRST_ROWS), strict=False)
+            return any(self.is_ours(row.value) for row, _ in first)
+
+    def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
+        opened = open_rows(ref.path, since)
+        if isinstance(opened, LeftOut):
+            return ReadResult(session=None, offset=None, left_out=(opened,))
+        with opened:
+            before = None if opened.restarted else since
+            reading = self.reading(opened, before)
+            for row in opened.rows(reading.is_dull):
+                reading.take(row)
+        return reading.result(before, source=self.name, title=self.title)
