@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from nightschool.core.proposals import Edit, RefusedEdit
+from nightschool.core.proposals import Certify, Edit, RefusedEdit
 from nightschool.core.tasks import Candidate, Check, Footprint, Moment, Touched
-from nightschool.rules.editing import Screened, screen
+from nightschool.rules.editing import Screened, aim, screen
 
 MOMENT = Moment(session="claude-code:5d1f", turn=3, quote="No. Use pnpm, not npm, in this repository!")
 CANDIDATE = Candidate(
@@ -165,6 +165,28 @@ def test_the_limit_counts_accepted_edits() -> None:
 def test_incomplete_edits_are_bad_replies(edit: Edit) -> None:
     """An edit without the rule or the anchor that its kind needs is refused."""
     assert code(edit) == "bad-reply"
+
+
+@pytest.mark.parametrize(
+    ("edits", "aims"),
+    [
+        ([("delete", "", "Use npm")], Certify.NOT_WORSE),
+        ([("replace", "Use pnpm.", "Always use pnpm, please.")], Certify.NOT_WORSE),
+        ([("replace", "Use npm", "Always use pnpm, please, and nothing else")], Certify.GAIN),
+        ([("replace", "pnpm use", "Always use pnpm")], Certify.GAIN),
+        ([("replace", "Use pnpm!", "Use pnpm.")], Certify.GAIN),
+        ([("replace", "Always use pnpm", "Use pnpm")], Certify.GAIN),
+        ([("add", "Use pnpm", "")], Certify.GAIN),
+        ([("delete", "", "Use npm"), ("add", "Use pnpm", "")], Certify.GAIN),
+        ([], Certify.GAIN),
+    ],
+)
+def test_only_what_takes_words_away_may_show_no_gain(
+    edits: list[tuple[Any, str, str]], aims: Certify
+) -> None:
+    """The easier exam is for deleting and shortening: a shorter text of other words has to show a gain."""
+    found = [Edit(op=op, rule=rule, anchor=anchor, moment=MOMENT) for op, rule, anchor in edits]
+    assert aim(found) is aims
 
 
 def test_a_delete_is_judged_by_its_moment_alone() -> None:

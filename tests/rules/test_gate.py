@@ -64,6 +64,29 @@ def test_a_harmful_edit_is_rejected() -> None:
     assert (ruling.kind, ruling.code) == (VerdictKind.REJECT, "low-wealth")
 
 
+def test_a_doubtful_edit_goes_on() -> None:
+    """Two wins and four losses leave a wealth of .23: not yet below the line of 0.2."""
+    given = terms()
+    tally = tally_of([*[(1.0, 0.0)] * 4, *[(0.0, 1.0)] * 2], given)
+    assert tally.wealth.value == pytest.approx(0.229, abs=1e-3)
+    assert decide(tally, given) is None
+
+
+def test_a_cluster_is_won_by_its_sum() -> None:
+    """One win and one loss, or ties alone, win no cluster; a margin counts for each pair of "not worse"."""
+    start = Tally.start(terms())
+    assert start.after("a", 0, 1).after("a", 1, 0).after("b", 1, 1).won == 0
+    assert start.after("a", 0, 1).after("b", 1, 1).won == 1
+    assert Tally.start(terms(certify=Certify.NOT_WORSE)).after("a", 1, 1).won == 1
+
+
+def test_what_a_tally_counts() -> None:
+    """The base passed only where its score is full, and an arm lives that scored at all, either one."""
+    start = Tally.start(terms())
+    assert [start.after("a", base, 0).base_passed for base in (0, 0.5, 1)] == [0, 0, 1]
+    assert [start.after("a", *scores).alive for scores in ((0, 0), (1, 0), (0, 1))] == [False, True, True]
+
+
 def test_ties_never_accept() -> None:
     """A tie earns nothing: pairs without a difference leave the wealth at 1."""
     given = terms()

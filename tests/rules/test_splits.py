@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations import agent, human, session
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import Assignment, Split
-from nightschool.rules.splits import Cluster, Splits, assign, clusters, first_prompt
+from nightschool.rules.splits import Cluster, Splits, asks_alike, assign, clusters, first_prompt
 
 WORDS = ("parse", "index", "render", "cache", "route", "schema", "upload", "invoice", "queue", "token")
 
@@ -133,6 +136,33 @@ def test_near_identical_prompts_are_one_cluster() -> None:
     one = "please add a new column with the price per unit to the table of all open orders of today, by date"
     pair = clusters([asked("a", one), asked("b", one.upper() + "!"), asked("c", "write the release notes")])
     assert [c.sessions for c in pair] == [("claude-code:a", "claude-code:b"), ("claude-code:c",)]
+
+
+def test_a_word_of_many_makes_no_other_work() -> None:
+    """One word of twenty is no difference, four of twenty are one; headless runs, sub-agents' files and our
+    own replays are in no cluster."""
+    many = [f"word{n}" for n in range(20)]
+    one, four = [*many[1:], "other"], [*many[4:], "some", "quite", "other", "words"]
+    found = clusters([asked("a", " ".join(many)), asked("b", " ".join(one)), asked("c", " ".join(four))])
+    assert [c.sessions for c in found] == [("claude-code:a", "claude-code:b"), ("claude-code:c",)]
+    for mark in ("headless", "sidechain", "ours"):
+        changes: dict[str, Any] = {mark: True}
+        assert clusters([replace(asked("d", "do it"), **changes)]) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("Run the tests, please", "run the  tests, PLEASE", True),
+        ("???", "???", True),
+        ("???", "!!!", False),
+        (long_prompt(1), long_prompt(1) + "!", True),
+        (long_prompt(1), long_prompt(2), False),
+    ],
+)
+def test_the_same_request_is_known_again(one: str, other: str, alike: bool) -> None:  # noqa: FBT001 - a parameter of the table
+    """Case, spaces and punctuation make no other request, also where a text holds no word."""
+    assert asks_alike(one, other) is alike
 
 
 def test_scripts_without_spaces_are_compared_too() -> None:

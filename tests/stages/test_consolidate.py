@@ -24,6 +24,7 @@ from job_builders import (
     runs_of,
     task_of,
 )
+from nightschool.core.errors import UserError
 from nightschool.core.harness import File, Harness
 from nightschool.core.jobs import Delivered, Failed, Job, JobOptions, Outcome, Reason, Role
 from nightschool.core.proposals import Certify, Edit, RefusedEdit
@@ -59,6 +60,7 @@ def material(
         tasks=tuple(task_of(prompt) for prompt in prompts or ("Set it up",)),
         base=Harness(files=files),
         target=TARGET,
+        path="/home/sam/shop/CLAUDE.md",
         live_content=live,
         live_mode=mode if live is not None else None,
         rejected=tuple(rejected),
@@ -334,6 +336,14 @@ def test_a_draft_that_only_shortens_must_not_be_worse() -> None:
         assert draft is not None
         kinds.append(draft.certify)
     assert kinds == [Certify.GAIN, Certify.NOT_WORSE, Certify.GAIN]
+
+
+def test_a_file_that_cannot_be_edited_costs_nothing() -> None:
+    """A damaged block is an error that names the file, before a job is started."""
+    runner = agent(reply(ADD))
+    with pytest.raises(UserError, match=r"/home/sam/shop/CLAUDE\.md is damaged"):
+        propose(runner, material(live=b"<!-- nightschool:begin -->\n- x\n"), MemoryStore())
+    assert runner.jobs == []
 
 
 def test_the_same_material_is_not_bought_twice() -> None:

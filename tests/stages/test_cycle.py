@@ -210,6 +210,17 @@ def test_a_cycle_that_lost_everything_explains_itself(place: Place) -> None:
     assert dict(report.lost_by_arm)["base"] > 0
 
 
+def test_a_damaged_memory_file_is_named(place: Place) -> None:
+    """A file that cannot be edited stops its own candidate alone: the report names file and way out."""
+    (place.project / "CLAUDE.md").write_text("<!-- nightschool:begin -->\n- x\n")
+    runner = QuickRunner()
+    report = run_cycle(place, runner=runner)
+    assert {item.code for item in report.learned} == {"needs-you"}
+    assert str(place.project / "CLAUDE.md") in about(report).why
+    assert "Nothing was changed" in about(report).why
+    assert (runner.jobs, report.spend.jobs) == ([], 0)
+
+
 def test_a_budget_that_ends_is_named(place: Place) -> None:
     """The limit on jobs is never passed, and each candidate that it left undone says so."""
     runner = QuickRunner()

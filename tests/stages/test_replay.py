@@ -9,6 +9,7 @@ from nightschool.core.cycles import Budget
 from nightschool.core.errors import BudgetExhausted
 from nightschool.core.jobs import Failed, Finished, LostTry, Reason
 from nightschool.core.trials import Trial
+from nightschool.rules.checking import Judgement
 from nightschool.stages.replay import PAUSE_SECONDS, TRIES
 from nightschool.testing.memory_store import MemoryStore
 
@@ -22,6 +23,20 @@ def test_trials_come_in_the_order_of_the_requests() -> None:
     assert [trial.score for trial in trials] == [1.0, 0.0, 1.0]
     assert sorted(store.find(Trial), key=lambda one: one.id) == sorted(trials, key=lambda one: one.id)
     assert replay.made == 3
+
+
+def test_another_judge_judges_the_same_outcome_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial is of one version of the judge: with a new one no job runs again, and the old score stays."""
+    runner, store = runs_of(did("npm install")), MemoryStore()
+    replay = replay_of(door_of(runner, store), store)
+    (before,) = replay.trials(requests_of("a"))
+    monkeypatch.setattr("nightschool.stages.replay.JUDGE_VERSION", "another")
+    monkeypatch.setattr(
+        "nightschool.stages.replay.judge", lambda *_: Judgement(score=1.0, failed=(), note="")
+    )
+    (after,) = replay.trials(requests_of("a"))
+    assert (before.score, after.score, after.judge) == (0.0, 1.0, "another")
+    assert (len(runner.jobs), store.find(Trial)) == (1, (before, after))
 
 
 def test_a_runner_sees_no_check_and_no_split() -> None:

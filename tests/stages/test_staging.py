@@ -98,6 +98,7 @@ def _printed_on_a_replay(store: MemoryStore) -> None:
             harness=digest_of("base"),
             job=digest_of("job"),
             score=0.0,
+            judge="1",
             purpose="train",
             cycle="n-0001",
         ),

@@ -49,7 +49,7 @@ class Learned(Value):
     sessions: int
     code: str
     """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
-    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back"""
+    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, needs-you"""
     why: str
     draft: str | None = None
     edits: tuple[Edit, ...] = ()

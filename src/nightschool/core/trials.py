@@ -43,6 +43,8 @@ class Trial(Record):
     draw: int | None = None
     score: float | None
     """1.0 or 0.0 under metric `hard`; None: lost, never judged."""
+    judge: str
+    """Version of the judge that scored it: another one judges the same outcome anew."""
     failed_checks: tuple[int, ...] = ()
     """Indexes into the task's checks; an editor never sees them."""
     note: str = ""
@@ -53,7 +55,7 @@ class Trial(Record):
 
     @property
     def id(self) -> str:
-        return f"{self.job}.{self.purpose}"
+        return f"{self.job}.{self.purpose}.{self.judge}"
 
     @property
     def owner(self) -> str:

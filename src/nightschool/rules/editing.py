@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import re2
 
-from nightschool.core.proposals import Edit, RefusedEdit
+from nightschool.core.proposals import Certify, Edit, RefusedEdit
 from nightschool.core.tasks import Candidate, Check, Footprint, Touched
 from nightschool.rules.memory_block import Refusal
 from nightschool.rules.wording import holds, joined, runs, words
@@ -71,6 +71,20 @@ def screen(
         else:
             refused.append(Refusal(edit, *problem))
     return Screened(accepted=tuple(accepted), refused=tuple(refused))
+
+
+def aim(edits: Sequence[Edit]) -> Certify:
+    """What a draft of these edits has to show: a gain, unless it only takes words away. Then it cannot show
+    one, and has to show that it is not worse. A short text that says something else takes nothing away."""
+    only_less = all(edit.op == "delete" or (edit.op == "replace" and _shortens(edit)) for edit in edits)
+    return Certify.NOT_WORSE if edits and only_less else Certify.GAIN
+
+
+def _shortens(edit: Edit) -> bool:
+    """Whether the new words are some of the old ones, in their order."""
+    old, new = words(edit.anchor), words(edit.rule)
+    left = iter(old)
+    return len(new) < len(old) and all(word in left for word in new)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ WORDS = {
     "budget-ended": "the budget ended first",
     "lost": "every attempt was lost",
     "taken-back": "you took it back",
+    "needs-you": "needs you first",
 }
 """What the codes of `Learned` mean; other codes speak for themselves."""
 

@@ -17,12 +17,12 @@ from pydantic import TypeAdapter, ValidationError
 from nightschool.core.harness import File, Harness, Target
 from nightschool.core.jobs import Failed, Finished, Job, JobOptions, LostTry, Outcome, Role
 from nightschool.core.ports import Clock, LiveFile, Practice, Store
-from nightschool.core.proposals import Certify, Draft, Edit, RefusedEdit
+from nightschool.core.proposals import Draft, Edit, RefusedEdit
 from nightschool.core.tasks import Candidate, Moment, Task
 from nightschool.core.trials import Arm, Trial, TrialRequest
 from nightschool.core.values import Value, digest_bytes
 from nightschool.prompts import Prompt, load
-from nightschool.rules.editing import screen
+from nightschool.rules.editing import aim, screen
 from nightschool.rules.memory_block import apply, parse
 
 TRAIN_TASKS = 4
@@ -52,6 +52,8 @@ class Material(Value):
     """Train tasks that concern the candidate."""
     base: Harness
     target: Target
+    path: str
+    """Where the live file lies, for messages."""
     live_content: bytes | None
     live_mode: int | None
     rejected: tuple[RefusedEdit, ...]
@@ -72,6 +74,7 @@ class Material(Value):
             tasks=tuple(tasks[:TRAIN_TASKS]),
             base=base,
             target=target,
+            path=str(live.path),
             live_content=live.content,
             live_mode=live.mode,
             rejected=tuple(rejected),
@@ -93,7 +96,11 @@ class Consolidate:
     cycle: str
 
     def propose(self, material: Material) -> Proposed:
-        """Practise on train tasks, ask the editor, screen its edits, apply the rest to the live bytes."""
+        """Practise on train tasks, ask the editor, screen its edits, apply the rest to the live bytes.
+
+        Raises `UserError` where the live file cannot be edited, before anything is spent.
+        """
+        parse(material.live_content, where=material.path)
         if not material.tasks:
             return Proposed(
                 draft=None, code="no-train-task", why="no train session gave a task to practise on"
@@ -161,7 +168,7 @@ class Consolidate:
             judge_texts=[trial.note for trial in trials if trial.note],
             limit=self.edit_budget,
         )
-        applied = apply(material.live_content, screened.accepted)
+        applied = apply(material.live_content, screened.accepted, where=material.path)
         refused = tuple(
             RefusedEdit(edit=edit, code=code, text=text, candidate=candidate.id, cycle=self.cycle)
             for edit, code, text in (*screened.refused, *applied.refused)
@@ -181,7 +188,7 @@ class Consolidate:
             live_mode=material.live_mode,
             before=None if live is None else self.store.put_blob(live),
             after=self.store.put_blob(applied.content),
-            certify=_certify(applied.taken),
+            certify=aim(applied.taken),
             cycle=self.cycle,
             created_at=self.clock.now(),
         )
@@ -196,7 +203,7 @@ def proposed_harness(draft: Draft, base: Harness, store: Store) -> Harness:
 
 def evidence(material: Material, failures: Sequence[Trial], store: Store) -> list[File]:
     """The editor's folder. Everything in it is from train sessions and redacted."""
-    block = parse(material.live_content)
+    block = parse(material.live_content, where=material.path)
     candidate = {
         "statement": material.candidate.statement,
         "evidence": [
@@ -249,14 +256,6 @@ def _text(path: str, text: str) -> File:
 
 def _request(task: Task, base: Harness) -> TrialRequest:
     return TrialRequest(task=task, harness=base, arm=Arm.BASE, purpose="train")
-
-
-def _certify(edits: Sequence[Edit]) -> Certify:
-    """A draft that only deletes or shortens cannot show a gain; it has to show that it is not worse."""
-    shorter = all(
-        edit.op == "delete" or (edit.op == "replace" and len(edit.rule) < len(edit.anchor)) for edit in edits
-    )
-    return Certify.NOT_WORSE if shorter else Certify.GAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from nightschool.core.cycles import CycleReport, Learned
-from nightschool.core.errors import BudgetExhausted, NotFound
+from nightschool.core.errors import BudgetExhausted, NotFound, UserError
 from nightschool.core.harness import Absent, Harness, Target
 from nightschool.core.jobs import JobOptions
 from nightschool.core.ports import (
@@ -113,6 +113,8 @@ class Cycle:
                 learned.append(self._learn(candidate, prepared.mined))
             except BudgetExhausted as error:
                 learned.append(_learned(candidate, "budget-ended", self.redact(str(error))))
+            except UserError as error:
+                learned.append(_learned(candidate, "needs-you", self.redact(str(error))))
         report = self.report(prepared, learned)
         self.store.commit(report)
         return report

@@ -11,7 +11,7 @@ from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Role
 from nightschool.core.ports import Engine, Store
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, digest_of
-from nightschool.rules.checking import judge
+from nightschool.rules.checking import JUDGE_VERSION, judge
 from nightschool.stages.door import Door
 
 TRIES = 3
@@ -95,9 +95,6 @@ class Replay:
         return outcomes
 
     def _trial(self, request: TrialRequest, job: Job, outcome: Outcome) -> Trial:
-        known = self.store.get(Trial, f"{job.key}.{request.purpose}")
-        if known is not None:
-            return known
         judgement = judge(request.task.checks, outcome)
         trial = Trial(
             task=request.task.id,
@@ -107,11 +104,15 @@ class Replay:
             repeat=request.repeat,
             draw=request.draw,
             score=judgement.score,
+            judge=JUDGE_VERSION,
             failed_checks=judgement.failed,
             note=judgement.note,
             purpose=request.purpose,
             cycle=self.cycle,
         )
+        known = self.store.get(Trial, trial.id)
+        if known is not None:
+            return known
         if trial.score is None:
             self.lost[request.arm] = self.lost.get(request.arm, 0) + 1
             return trial  # not kept: its tries are on record, and another request for it makes it anew
