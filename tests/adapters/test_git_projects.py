@@ -107,6 +107,18 @@ def test_text_is_exact_and_absence_is_none(project: Path, tmp_path: Path) -> Non
         projects.text_at(str(project), "--help", "x")
 
 
+def test_a_commit_that_is_gone_is_told(project: Path, tmp_path: Path) -> None:
+    """Only a commit that the repository still has can become a workspace; other objects are none."""
+    projects = GitProjects()
+    head = git(project, "rev-parse", "HEAD")
+    assert projects.holds(str(project), head)
+    assert not projects.holds(str(project), "0" * 40)
+    assert not projects.holds(str(project), git(project, "rev-parse", "HEAD^{tree}"))
+    assert not projects.holds(str(tmp_path), head)
+    with pytest.raises(ValueError, match="object id"):
+        projects.holds(str(project), "--help")
+
+
 def test_no_repository_and_no_commit_give_none(tmp_path: Path) -> None:
     """A folder without git, or without a commit, has no commit at any time."""
     projects = GitProjects()

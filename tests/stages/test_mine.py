@@ -56,6 +56,9 @@ class Repositories:
     def commit_at(self, root: str, *, branch: str | None, at: datetime) -> str | None:
         return self.commit
 
+    def holds(self, root: str, commit: str) -> bool:
+        return commit == self.commit
+
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         return self.texts.get(path)
 
@@ -275,6 +278,15 @@ def test_a_dirty_tree_gives_the_files_that_the_session_shows() -> None:
     assert [(f.path, f.content) for f in dirty.workspace.files] == [("a.py", old.encode())]
     (bare,) = run([one], projects=Repositories(commit=None)).tasks
     assert bare.workspace == dirty.workspace
+
+
+def test_a_commit_that_is_gone_is_replaced_by_the_nearest_in_time() -> None:
+    """A squash or a rebase took the commit that the session names: no task of it could ever be tried."""
+    one = replace(session("g", human(REQUESTS[0]), agent("", write(f"{APP}/a.py", "1\n"))), commit="e" * 40)
+    (task,) = run([one]).tasks
+    assert task.workspace == GitSource(repository=APP, commit=COMMIT)
+    (kept,) = run([one], projects=Repositories(commit="e" * 40)).tasks
+    assert kept.workspace == GitSource(repository=APP, commit="e" * 40)
 
 
 def test_what_a_session_wrote_is_no_start_state() -> None:

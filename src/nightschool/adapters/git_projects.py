@@ -43,10 +43,16 @@ class GitProjects:
             start = name if _says(["rev-parse", "--quiet", "--verify", name], folder) else "HEAD"
         return _says(["rev-list", "-1", f"--before=@{seconds} +0000", start, "--"], folder) or None
 
+    def holds(self, root: str, commit: str) -> bool:
+        _check_object_id(commit)
+        if not _is_repository(root):
+            return False
+        _need_git(root)
+        return _says(["cat-file", "-t", commit], Path(root)) == "commit"
+
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         check_relative(path)
-        if not commit or not set(commit) <= set("0123456789abcdef"):
-            raise ValueError(f"not an object id of a commit: {commit!r}")
+        _check_object_id(commit)
         if not _is_repository(root):
             return None
         _need_git(root)
@@ -54,6 +60,11 @@ class GitProjects:
             return git(["cat-file", "blob", f"{commit}:{path}"], folder=Path(root))
         except GitFailed:
             return None
+
+
+def _check_object_id(commit: str) -> None:
+    if not commit or not set(commit) <= set("0123456789abcdef"):
+        raise ValueError(f"not an object id of a commit: {commit!r}")
 
 
 def _root(directory: str) -> str:

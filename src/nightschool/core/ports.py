@@ -241,6 +241,10 @@ class Projects(Protocol):
         younger than `at`; None where there is no git or no such commit."""
         ...
 
+    def holds(self, root: str, commit: str) -> bool:
+        """Whether the repository has this commit (a rebase with gc, or another clone, has it not)."""
+        ...
+
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         """A file's bytes at a commit; None where it is not in it."""
         ...

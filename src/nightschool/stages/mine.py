@@ -359,6 +359,8 @@ def _workspace(history: History, projects: Projects) -> WorkspaceSource | Unfit:
     shown = shown_at_start(session, directory=history.directory, root=history.root)
     edited = edited_in_place(session.turns, directory=history.directory, root=history.root)
     commit = session.commit
+    if commit is not None and not projects.holds(history.root, commit):
+        commit = None  # a squash or a rebase took it: the nearest in time is as good as for other sessions
     if commit is None and session.started_at is not None:
         commit = projects.commit_at(history.root, branch=session.branch, at=session.started_at)
     if commit is not None:
