@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import secrets
 import shutil
 import tempfile
@@ -220,7 +221,13 @@ class Parts:
     @property
     def actor(self) -> str:
         """Who decides, for reviews and releases."""
-        return self.environment.get("USER") or self.environment.get("LOGNAME") or f"uid {os.getuid()}"
+        named = self.environment.get("USER") or self.environment.get("LOGNAME")
+        if named:
+            return named
+        try:
+            return pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:  # a container may know no name for its user
+            return f"uid {os.getuid()}"
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import pytest
 
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
-from nightschool.cli.dossiers import curve
+from nightschool.cli.verdicts import curve
 from nightschool.core.harness import Scope
 from nightschool.core.proposals import Draft, GuardReport, SafetyReport, Verdict, VerdictKind
 from nightschool.core.trials import Estimate
@@ -135,12 +135,13 @@ def test_show_tells_all_evidence(desk: Desk) -> None:
         str(desk.file),
         "+ use pnpm, not npm",
         "you said: 'use pnpm, not npm' (session s1, turn 2)",
-        "Gate: accept. because of that [enough-wealth]",
+        "Gate: passed. With this edit your agent does what you asked for more often.\n  20 pairs",
         curve(WEALTH),
-        "16.7 that it needs",
-        "0.65 to 0.99",
-        "t-guard",
-        "trials lost: base 1, with it 0",
+        "16.7 is needed to pass",
+        "65% and 99%",
+        "unharmed",
+        "Could go unseen: ",
+        "not counted: 1 without the edit, 0 with it",
         "Safety: nothing found",
         f"next: nightschool adopt {draft.id}\n",
     ):
@@ -181,7 +182,8 @@ def test_adopt_and_undo_give_the_file_back(desk: Desk) -> None:
     assert (desk.file.read_bytes(), desk.file.stat().st_mode & 0o777) == (BEFORE, MODE)
     assert "r-0001 was undone already as r-0002; nothing was written" in desk.says("undo", "r-0001")
     shown = desk.says("show", draft.id)
-    assert "undoes r-0001" in shown
+    assert "undid r-0001" in shown
+    assert [shown.count(f"\n{number} ") for number in ("r-0001", "r-0002")] == [1, 1]
     assert "rolled back" in shown
     assert "ada" in shown
 
@@ -220,7 +222,8 @@ def test_a_suggestion_needs_a_reason(desk: Desk) -> None:
     """A suggestion is refused with the code and the command to type, and adopted with a reason, kept."""
     draft = desk.propose(VerdictKind.UNDERPOWERED)
     told = desk.says("adopt", draft.id[:7], code=4)
-    assert f"nightschool adopt {draft.id} --reason WHY [waiver-missing]" in told
+    assert f"To take it all the same: nightschool adopt {draft.id} --reason WHY\n" in told
+    assert told.count("--reason") == 1
     (reason,) = desk.gives("adopt", draft.id, code=4)["error"]["reasons"]
     assert reason["code"] == "waiver-missing"
     assert desk.file.read_bytes() == BEFORE
@@ -238,7 +241,7 @@ def test_reject_keeps_the_reason(desk: Desk) -> None:
         "reject", draft.id, "--reason", "one project only"
     )
     assert "rejected already by ada" in desk.says("reject", draft.id, "--reason", "again")
-    assert "wrong-state" in desk.says("adopt", draft.id, code=4)
+    assert "cannot approve a proposal that is rejected" in desk.says("adopt", draft.id, code=4)
     assert desk.file.read_bytes() == BEFORE
     assert draft.id not in desk.says("proposals")
 

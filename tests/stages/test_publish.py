@@ -151,7 +151,7 @@ def test_the_conflict_shows_both_changes(store: MemoryStore, path: Path) -> None
     assert "+* mine\n" in stale.value.diff
     assert "+* use pnpm, not npm" in stale.value.diff
     binary = StaleLiveFile(path, base=b"\xff", live=b"\xfe", proposed=b"\xff")
-    assert binary.diff == "--- known\n+++ live now\n(no text in UTF-8)\n"
+    assert binary.diff == "--- as it was read\n+++ as it is now\n(no text in UTF-8)\n"
 
 
 def test_adopting_one_leaves_the_other(store: MemoryStore, path: Path, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_adopting_one_leaves_the_other(store: MemoryStore, path: Path, tmp_path:
 def test_a_suggestion_needs_a_reason(store: MemoryStore, path: Path, kind: VerdictKind, reason: str) -> None:
     """What is not certified is taken only with a reason, and the refusal says how to give one."""
     draft = propose(store, kind=kind)
-    with pytest.raises(NotAllowed, match=r"because of that.*--reason") as refused:
+    with pytest.raises(NotAllowed, match=r"because of that.*your reason") as refused:
         take(store, draft, path, reason=reason)
     assert codes(refused) == {"waiver-missing"}
     assert (path.read_bytes(), written(store)) == (BEFORE, ())

@@ -53,6 +53,7 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
         if begins is None and source is None:
             parts.store.commit(*heard)
         looked = [folder for reader in parts.sources().values() for folder in reader.folders(parts.roots())]
+        names = parts.settings.sources
     document = {
         "corrections": [_row(item) for item in heard],
         "sessions": len(sessions),
@@ -60,7 +61,7 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
         "looked_at": looked,
         "left_out": dict(report.counts),
     }
-    return out.result(document, _pieces(heard, sessions, looked))
+    return out.result(document, _pieces(heard, sessions, looked, names))
 
 
 def _sessions(parts: Parts, begins: datetime | None) -> list[Session]:
@@ -100,18 +101,21 @@ def _row(item: Correction) -> dict[str, object]:
 
 
 def _pieces(
-    heard: Sequence[Correction], sessions: Sequence[Session], looked: list[Path]
+    heard: Sequence[Correction], sessions: Sequence[Session], looked: list[Path], sources: Sequence[str]
 ) -> list[Piece | str]:
+    from nightschool.rules.telling import counted  # noqa: PLC0415
+
     if not sessions:
         return [
             "No session was found. Looked in:",
             *(f"  {folder}{'' if folder.is_dir() else ' (not there)'}" for folder in looked),
-            "If yours lie elsewhere: nightschool harvest --source codex --root DIR, then this again.",
+            "If yours lie elsewhere, name the agent and the folder, then this again:",
+            *(f"  nightschool harvest --source {name} --root DIR" for name in sources),
             "next: nightschool demo  (the whole loop on recorded sessions, in seconds)",
         ]
     agents = ", ".join(sorted({session.source for session in sessions}))
     turns = sum(len(session.human_turns) for session in sessions)
-    read = f"{len(sessions)} sessions of {agents}, {turns} human turns"
+    read = f"{counted(len(sessions), 'session')} of {agents}, {counted(turns, 'human turn')}"
     if not heard:
         return [
             f"Read {read}: no correction was heard in them.",
@@ -121,16 +125,15 @@ def _pieces(
         ]
     often = [item for item in heard if len(item.sessions) >= RECURS]
     once = sorted((item for item in heard if len(item.sessions) < RECURS), key=_when, reverse=True)
-    pieces: list[Piece | str] = [Line(f"What you keep telling your agents ({read})", "bold")]
-    pieces.append(_table(often) if often else "Nothing was said in more than one session so far.")
+    pieces: list[Piece | str] = [f"{read}, all projects"]
+    if often:
+        pieces += ["", _table(often, "What you keep telling your agents")]
+    else:
+        pieces.append("Nothing was said in more than one session so far.")
     if once:
-        pieces += [
-            "",
-            f"Said in one session so far: {len(once)}, the latest first",
-            _table(once[:ONCE_SHOWN]),
-        ]
+        pieces += ["", _table(once[:ONCE_SHOWN], "Said once so far: perhaps meant for that moment only")]
     if len(once) > ONCE_SHOWN:
-        pieces.append(Line(f"{len(once) - ONCE_SHOWN} more: --json has them all", "dim"))
+        pieces.append(Line(f"{len(once) - ONCE_SHOWN} more, older: --json has them all", "dim"))
     return [*pieces, "", "next: nightschool run --dry-run  (what your agent would practise)"]
 
 
@@ -145,19 +148,19 @@ def _named(projects: Sequence[str]) -> str | None:
     return ", ".join([*names[:PROJECTS_SHOWN], *more]) or None
 
 
-def _table(items: Sequence[Correction]) -> Table:
+def _table(items: Sequence[Correction], title: str) -> Table:
     return Table(
-        columns=("sessions", "last", "agents", "projects", "wanted", "unwanted", "what you said"),
+        columns=("sessions", "last", "what you said", "projects", "agents"),
         rows=[
             (
                 len(item.sessions),
                 f"{item.last_at:%Y-%m-%d}" if item.last_at else None,
-                ", ".join(item.sources),
-                _named(item.projects),
-                item.wanted,
-                item.unwanted,
                 item.statement,
+                _named(item.projects),
+                ", ".join(item.sources),
             )
             for item in items
         ],
+        title=title,
+        minor=("projects", "agents"),
     )

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import difflib
 import io
-import math
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from nightschool.cli.render import Diff, Line, Piece, Table
-from nightschool.core.proposals import Certify, Decision, Release, Status, Verdict, VerdictKind
+from nightschool.cli.verdicts import examined
+from nightschool.core.proposals import Decision, Release, Status, Step, Verdict, VerdictKind
+from nightschool.core.tasks import Correction
+from nightschool.rules.telling import counted
 
 if TYPE_CHECKING:
     from nightschool.core.proposals import Dossier, Draft, Edit, RefusedEdit
-    from nightschool.core.trials import Estimate
     from nightschool.wiring import Parts
 
+WAITING = frozenset({Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED})
 TURNED_DOWN = frozenset({Status.REJECTED, Status.SAFETY_FAILED, Status.EVALUATION_FAILED})
-BARS = "▁▂▃▄▅▆▇█"
-CURVE_WIDTH = 60
 TIME = "%Y-%m-%d %H:%M"
 Pieces = list[Piece | str]
 
@@ -30,7 +30,7 @@ def row(case: Dossier, parts: Parts) -> dict[str, object]:
     return {
         "id": case.draft.id,
         "status": case.status,
-        "statement": statement(case),
+        "statement": words(case, parts.store),
         "path": parts.place(case.draft.target),
         "verdict": verdict and verdict.kind,
         "pairs": verdict and verdict.pairs,
@@ -42,7 +42,7 @@ def row(case: Dossier, parts: Parts) -> dict[str, object]:
     }
 
 
-def listed(cases: Sequence[Dossier], parts: Parts) -> Table:
+def listed(cases: Sequence[Dossier], parts: Parts, title: str = "") -> Table:
     """Proposals as a table."""
     rows = []
     for case in cases:
@@ -52,14 +52,18 @@ def listed(cases: Sequence[Dossier], parts: Parts) -> Table:
             (
                 case.draft.id,
                 case.status,
-                verdict and verdict.kind,
-                base and f"{base.mean:.2f}",
-                proposal and f"{proposal.mean:.2f}",
+                base and f"{base.mean:.0%}",
+                proposal and f"{proposal.mean:.0%}",
+                words(case, parts.store),
                 parts.place(case.draft.target),
-                statement(case),
             )
         )
-    return Table(columns=("proposal", "status", "gate", "base", "with it", "file", "correction"), rows=rows)
+    return Table(
+        columns=("proposal", "status", "passed before", "with it", "your words", "file"),
+        rows=rows,
+        title=title,
+        minor=("passed before", "with it"),
+    )
 
 
 def document(case: Dossier, parts: Parts) -> dict[str, object]:
@@ -82,10 +86,11 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
 def pieces(case: Dossier, parts: Parts) -> Pieces:
     """The same for the eyes of the person who decides."""
     draft = case.draft
-    sessions = f" (heard in {len(case.candidate.sessions)} sessions)" if case.candidate else ""
+    said = words(case, parts.store)
+    heard = f" (heard in {counted(len(case.candidate.sessions), 'session')})" if case.candidate else ""
     return [
         Line(f"{draft.id}: {case.status}", "bold"),
-        f"correction: {statement(case) or 'not known any more'}{sessions}",
+        f"your words: {said or 'not known any more'}{heard}",
         f"file: {parts.place(draft.target)}" + ("" if draft.before is not None else " (would be new)"),
         f"made: {draft.created_at:{TIME}} UTC, cycle {draft.cycle}",
         "",
@@ -93,7 +98,8 @@ def pieces(case: Dossier, parts: Parts) -> Pieces:
         *(line for edit in draft.edits for line in _edit(edit)),
         *_refused(case.refused_edits),
         "",
-        *_examined(case),
+        *examined(draft, _verdict(case)),
+        "",
         *_safety(case),
         *_history(case),
         "",
@@ -101,8 +107,13 @@ def pieces(case: Dossier, parts: Parts) -> Pieces:
     ]
 
 
-def statement(case: Dossier) -> str | None:
-    return case.candidate.statement if case.candidate else None
+def words(case: Dossier, store: Store) -> str | None:
+    """What the person said, as `nightschool corrections` has it. An editor knows only what was said in
+    train sessions, so the candidate's own words may be others."""
+    if case.candidate is None:
+        return None
+    correction = store.get(Correction, case.candidate.correction)
+    return case.candidate.statement if correction is None else correction.statement
 
 
 def difference(draft: Draft, parts: Parts) -> str:
@@ -128,23 +139,11 @@ def _lines(content: bytes) -> list[str]:
     return list(io.StringIO(content.decode(), newline="\n"))
 
 
-def curve(path: Sequence[float], width: int = CURVE_WIDTH) -> str:
-    """A wealth from pair to pair as a row of bars, in powers as it grows; of many pairs every n-th."""
-    if not path:
-        return ""
-    every = -(-len(path) // width)
-    # The last one always stands at the end: it is the one that decides.
-    heights = [math.log(max(value, 1e-6)) for value in path[::-1][::every][::-1]]
-    low = min(0.0, *heights)
-    span = max(0.0, *heights) - low or 1.0
-    return "".join(BARS[round((height - low) / span * (len(BARS) - 1))] for height in heights)
-
-
 def following(case: Dossier) -> tuple[str, ...]:
     """What to type next."""
     name = case.draft.id
     match case.status:
-        case Status.IN_REVIEW | Status.SUGGESTED | Status.APPROVED:
+        case status if status in WAITING:
             return (adopting(case), f"nightschool reject {name} --reason WHY")
         case Status.PUBLISHED:
             return (f"nightschool undo {name}",)
@@ -180,50 +179,9 @@ def _refused(refused: Sequence[RefusedEdit]) -> Iterable[Piece | str]:
     if refused:
         yield Table(
             title="Edits that were not taken",
-            columns=("edit", "why not", "text"),
-            rows=[
-                (f"{item.edit.op} {item.edit.rule or item.edit.anchor}", item.code, item.text)
-                for item in refused
-            ],
+            columns=("edit", "why not"),
+            rows=[(f"{item.edit.op} {item.edit.rule or item.edit.anchor}", item.text) for item in refused],
         )
-
-
-def _examined(case: Dossier) -> Pieces:
-    verdict = _verdict(case)
-    if verdict is None:
-        return [Line("Gate: it has not spoken of this revision yet", "bold")]
-    asked = "no loss beyond a margin" if case.draft.certify is Certify.NOT_WORSE else "a gain"
-    told: Pieces = [
-        Line(f"Gate: {verdict.kind}. {verdict.why} [{verdict.code}]", "bold"),
-        f"  asked for {asked}, mode {verdict.mode}",
-        f"  {verdict.pairs} pairs, {verdict.decided} of them told the arms apart",
-        f"  won in {verdict.clusters_won} of {verdict.target_clusters} kinds of work",
-    ]
-    if verdict.wealth is not None:
-        # With alpha the gate accepts at 1/alpha, however often it looks.
-        needed = f" of {1 / verdict.alpha:.3g} that it needs" if verdict.alpha else ""
-        told.append(f"  wealth {curve(verdict.path)} {verdict.wealth:.3g}{needed} (starts at 1)")
-    rows = [_score("base", verdict.base), _score("with it", verdict.proposal)]
-    told.append(Table(columns=("arm", "score", "95 % interval", "fresh trials"), rows=rows))
-    if verdict.guards:
-        guards = [(g.task, g.pairs, g.harm, g.total, g.unseen_loss) for g in verdict.guards]
-        told.append(
-            Table(
-                title="Guards: other work that must not suffer",
-                columns=("task", "pairs", "harm", "gain", "loss that could go unseen"),
-                rows=guards,
-            )
-        )
-    else:
-        told.append("  guards: none; whether other work suffers was not tried")
-    told.append(f"  trials lost: base {verdict.losses_base}, with it {verdict.losses_draft}")
-    return told
-
-
-def _score(arm: str, value: Estimate | None) -> tuple[object, ...]:
-    if value is None:
-        return (arm, None, None, 0)
-    return (arm, f"{value.mean:.2f}", f"{value.low:.2f} to {value.high:.2f}", value.n)
 
 
 def _safety(case: Dossier) -> Pieces:
@@ -245,11 +203,13 @@ def _history(case: Dossier) -> Iterable[Piece | str]:
                 (f"{r.at:{TIME}}", r.reviewer, _decided(r.decision), r.reason or None) for r in case.reviews
             ],
         )
-    if case.releases:
+    # A release is written down before and after the file is touched: the last word on each is shown.
+    last = {release.number: release for release in case.releases}
+    if last:
         yield Table(
             title="Releases",
-            columns=("release", "when", "who", "step", "file", "what"),
-            rows=[(r.number, f"{r.at:{TIME}}", r.actor, r.step, r.path, _what(r)) for r in case.releases],
+            columns=("release", "when", "who", "what", "file"),
+            rows=[(r.number, f"{r.at:{TIME}}", r.actor, _what(r), r.path) for r in last.values()],
         )
 
 
@@ -258,7 +218,12 @@ def _decided(decision: Decision) -> str:
 
 
 def _what(release: Release) -> str:
-    what = "publishes" if release.undoes is None else f"undoes {release.undoes}"
+    what = "published" if release.undoes is None else f"undid {release.undoes}"
+    match release.step:
+        case Step.INTENDED:
+            what = f"interrupted before it {what}"
+        case Step.ABANDONED:
+            what = f"given up, not {what}"
     return f"{what}: {release.reason}" if release.reason else what
 
 

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.printable import json_safe, printable
@@ -168,12 +168,14 @@ def plain(value: object) -> Any:  # noqa: PLR0911 - a flat table of types
 
 def _print(stream: TextIO, pieces: Iterable[Piece | str]) -> None:
     whole = [Line(piece) if isinstance(piece, str) else piece for piece in pieces]
-    if not styled(stream):
+    if not stream.isatty():
         stream.writelines(piece.plain() + "\n" for piece in whole)
     else:
         from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
 
-        console = Console(file=stream, markup=False, emoji=False, highlight=False)
+        # A terminal without colours has a width all the same: a table is to fit it.
+        colours: Literal["auto"] | None = "auto" if styled(stream) else None
+        console = Console(file=stream, color_system=colours, markup=False, emoji=False, highlight=False)
         for piece in whole:
             console.print(piece.styled())
     stream.flush()

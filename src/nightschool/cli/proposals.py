@@ -16,7 +16,7 @@ WithDiff = Annotated[bool, typer.Option("--diff", help="Show the change of the f
 
 
 def proposals(*, every: All = False, json: Json = False) -> ExitCode:
-    """List the edits that are proposed to you, the newest first.
+    """List the edits that are proposed to you: those that wait for your word, then the others.
 
     One that is in review passed the gate. A suggestion did not, or not yet: it is adopted only with a
     reason of yours.
@@ -32,17 +32,25 @@ def proposals(*, every: All = False, json: Json = False) -> ExitCode:
 
     with opening() as parts:
         known = drafts(parts.store)[::-1]
-        cases = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
+        kept = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
+        waiting = [case for case in kept if case.status in dossiers.WAITING]
+        settled = [case for case in kept if case.status not in dossiers.WAITING]
+        cases = [*waiting, *settled]
         document = {
             "proposals": [dossiers.row(case, parts) for case in cases],
             "not_listed": len(known) - len(cases),
         }
-        told = [dossiers.listed(cases, parts)] if cases else []
-        following = [f"next: nightschool show {case.draft.id} --diff" for case in cases[:1]]
+        told = [
+            piece
+            for title, some in (("Waiting for your word", waiting), ("Settled", settled))
+            if some
+            for piece in (dossiers.listed(some, parts, title), "")
+        ]
     hidden = len(known) - len(cases)
+    none = [] if waiting else ["No proposal waits for you."]
     more = [f"{hidden} more, rejected or failed: nightschool proposals --all"] if hidden else []
-    none = [] if cases else ["No proposal is open.", *([] if hidden else ["next: nightschool run"])]
-    return Output(json=json).result(document, [*none, *told, *more, *following])
+    following = f"nightschool show {waiting[0].draft.id} --diff" if waiting else "nightschool run"
+    return Output(json=json).result(document, [*none, *told, *more, f"next: {following}"])
 
 
 def show(proposal: Name, *, diff: WithDiff = False, json: Json = False) -> ExitCode:

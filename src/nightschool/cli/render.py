@@ -6,14 +6,19 @@ only where something is styled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from nightschool.cli.columns import GAP, Wish, arranged
 from nightschool.cli.printable import one_line, printable
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.text import Text
+
+BELOW = 4
+"""How far in a long cell stands below its row."""
 
 
 class Piece(Protocol):
@@ -25,11 +30,6 @@ class Piece(Protocol):
         """For a terminal. All text in it went through `printable`."""
         ...
 
-
-OTHERS = 50
-"""Characters of a column at most, on a terminal, that is not the last."""
-LAST = 20
-"""And of the last one at least: there the text stands that one came for."""
 
 Tone = Literal["", "bold", "dim", "green", "yellow", "red"]
 
@@ -45,69 +45,124 @@ class Line:
         return printable(self.text)
 
     def styled(self) -> RenderableType:
-        from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
+        return _Indented(self)
 
-        return Text(printable(self.text), style=self.tone)
+
+@dataclass(frozen=True, slots=True)
+class _Indented:
+    """Lines that keep their indentation where they fold."""
+
+    line: Line
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.padding import Padding  # noqa: PLC0415 - only a terminal pays for rich
+        from rich.text import Text  # noqa: PLC0415
+
+        for row in printable(self.line.text).split("\n"):
+            text = row.lstrip(" ")
+            styled = Text(text, style=self.line.tone)
+            yield Padding.indent(styled, len(row) - len(text)) if text != row else styled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Rows of cells, each cell on one line. A column whose cells are all numbers stands right.
 
-    On a terminal texts are folded to fit, the last column first of all has its place; elsewhere nothing
-    is cut, for `grep` and `awk`.
+    On a terminal it is arranged to fit (`columns`); elsewhere nothing is folded, for `grep` and `awk`.
     """
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[object]]
     title: str = ""
+    minor: tuple[str, ...] = ()
+    """Columns that a narrow terminal does without, the last one first."""
 
     def plain(self) -> str:
-        lines = [[name.upper() for name in self.columns], *self._cells()]
+        lines = [self.heads(), *self.cells()]
         widths = [max(len(line[at]) for line in lines) for at in range(len(self.columns))]
-        right = self._right()
+        right = self.right()
         text = [
-            "  ".join(
+            (" " * GAP)
+            .join(
                 cell.rjust(width) if is_right else cell.ljust(width)
                 for cell, width, is_right in zip(line, widths, right, strict=True)
-            ).rstrip()
+            )
+            .rstrip()
             for line in lines
         ]
         return "\n".join([printable(self.title), *text] if self.title else text)
 
     def styled(self) -> RenderableType:
-        from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - only a terminal pays for rich
-        from rich.table import Table as RichTable  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
+        return _Fitted(self)
 
-        table = RichTable(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", title_style="bold")
-        table.title = Text(printable(self.title)) if self.title else None
-        for at, (name, is_right) in enumerate(zip(self.columns, self._right(), strict=True)):
-            last = at == len(self.columns) - 1 and not is_right
-            table.add_column(
-                Text(name),
-                justify="right" if is_right else "left",
-                overflow="fold",
-                no_wrap=is_right,
-                ratio=1 if last else None,
-                min_width=LAST if last else None,
-                max_width=None if last else OTHERS,
-            )
-        for row in self._cells():
-            table.add_row(*(Text(cell) for cell in row))
-        return table
+    def heads(self) -> list[str]:
+        return [name.upper() for name in self.columns]
 
-    def _cells(self) -> list[list[str]]:
+    def cells(self) -> list[list[str]]:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"a row of {len(row)} cells in a table of {len(self.columns)} columns")
         return [[cell_text(cell) for cell in row] for row in self.rows]
 
-    def _right(self) -> list[bool]:
+    def right(self) -> list[bool]:
         return [
-            bool(self.rows) and all(row[at] is None or _is_number(row[at]) for row in self.rows)
+            any(_is_number(row[at]) for row in self.rows)
+            and all(row[at] is None or _is_number(row[at]) for row in self.rows)
             for at in range(len(self.columns))
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """A table that asks for the width of the terminal only when it is printed."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.cells import cell_len  # noqa: PLC0415 - only a terminal pays for rich
+        from rich.text import Text  # noqa: PLC0415
+
+        table, room = self.table, options.max_width
+        lines = [table.heads(), *table.cells()]
+        wishes = [
+            Wish(
+                natural=max(cell_len(line[at]) for line in lines),
+                word=max(cell_len(word) for line in lines for word in line[at].split() or [""]),
+            )
+            for at in range(len(table.columns))
+        ]
+        plan = arranged(wishes, room, [table.columns.index(name) for name in table.minor])
+        if table.title:
+            yield Text(printable(table.title), style="bold")
+        right = table.right()
+        for number, line in enumerate(lines):
+            folded = [self._folded(console, line[at], width) for at, width in plan.beside]
+            for height in range(max(map(len, folded), default=0)):
+                parts = [
+                    _padded(part[height] if height < len(part) else "", width, at_right=right[at])
+                    for part, (at, width) in zip(folded, plan.beside, strict=True)
+                ]
+                yield Text((" " * GAP).join(parts).rstrip(), style="" if number else "bold")
+            for at in plan.below if number else ():
+                text = f"{table.columns[at]}: {line[at]}"
+                for part in self._folded(console, text, max(room - BELOW, 1)):
+                    yield Text(" " * BELOW + part)
+        if plan.dropped:
+            names = ", ".join(table.columns[at] for at in plan.dropped)
+            yield Text(f"(too narrow for: {names}; --json has all)", style="dim")
+
+    @staticmethod
+    def _folded(console: Console, text: str, width: int) -> list[str]:
+        from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
+
+        return [part.plain.rstrip() for part in Text(text).wrap(console, width, overflow="fold")] or [""]
+
+
+def _padded(text: str, width: int, *, at_right: bool) -> str:
+    from rich.cells import cell_len  # noqa: PLC0415 - only a terminal pays for rich
+
+    space = " " * max(0, width - cell_len(text))
+    return space + text if at_right else text + space
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,6 @@ from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from nightschool.core.cycles import CycleReport
     from nightschool.core.jobs import Usage
@@ -35,6 +36,7 @@ def status(*, json: Json = False) -> ExitCode:
     """
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no store
     from nightschool.core.tasks import Correction  # noqa: PLC0415
+    from nightschool.rules.telling import counted  # noqa: PLC0415
 
     with reading(fleeting=True) as parts:
         last = max(parts.store.find(CycleReport), key=lambda report: report.ended_at, default=None)
@@ -55,7 +57,8 @@ def status(*, json: Json = False) -> ExitCode:
     }
     pieces: list[Piece | str] = [
         _cycle_line(last),
-        f"{len(heard)} corrections known, {recurring} of them heard in several sessions",
+        f"{counted(len(heard), 'correction')} known in all projects, {recurring} of them said in several "
+        "sessions",
         *_proposal_pieces(open_proposals),
         *_version_pieces(versions),
         _spent_line(spent),
@@ -66,20 +69,19 @@ def status(*, json: Json = False) -> ExitCode:
 
 
 def _proposals(parts: Parts) -> Rows:
-    from nightschool.core.proposals import Status  # noqa: PLC0415
+    from nightschool.cli.dossiers import WAITING, words  # noqa: PLC0415
     from nightschool.stages.publish import drafts  # noqa: PLC0415
 
-    waiting = {Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED}
     return [
         {
             "id": case.draft.id,
             "status": case.status,
-            "statement": case.candidate.statement if case.candidate else None,
+            "statement": words(case, parts.store),
             "path": str(parts.place(case.draft.target)),
             "created_at": case.draft.created_at,
         }
         for case in drafts(parts.store)
-        if case.status in waiting
+        if case.status in WAITING
     ]
 
 
@@ -107,7 +109,17 @@ def _versions(parts: Parts) -> Rows:
     ]
 
 
-def _spent(store: Store, now: datetime) -> dict[str, object]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spent:
+    since: datetime
+    jobs: int
+    tokens: int
+    cost: Decimal
+    unknown_tokens: int
+    unknown_cost: int
+
+
+def _spent(store: Store, now: datetime) -> _Spent:
     """Use of the jobs of this month (UTC). What an agent did not tell is counted, not guessed."""
     from nightschool.core.jobs import Finished, LostTry, Reservation  # noqa: PLC0415
 
@@ -116,14 +128,14 @@ def _spent(store: Store, now: datetime) -> dict[str, object]:
     uses: list[Usage] = [job.outcome.usage for job in store.find(Finished) if job.started_at >= month]
     # A lost try has no time of its own; its reservation has.
     uses += [lost.usage for lost in store.find(LostTry) if (at := begun.get(lost.id)) and at >= month]
-    return {
-        "since": month,
-        "jobs": len(uses),
-        "tokens": sum(use.tokens for use in uses if use.tokens is not None),
-        "cost": sum((use.cost for use in uses if use.cost is not None), Decimal(0)),
-        "unknown_tokens": sum(use.tokens is None for use in uses),
-        "unknown_cost": sum(use.cost is None for use in uses),
-    }
+    return _Spent(
+        since=month,
+        jobs=len(uses),
+        tokens=sum(use.tokens for use in uses if use.tokens is not None),
+        cost=sum((use.cost for use in uses if use.cost is not None), Decimal(0)),
+        unknown_tokens=sum(use.tokens is None for use in uses),
+        unknown_cost=sum(use.cost is None for use in uses),
+    )
 
 
 def _unsettled(store: Store) -> Rows:
@@ -153,42 +165,57 @@ def _interrupted(store: Store) -> Rows:
 
 
 def _cycle_line(last: CycleReport | None) -> str:
+    from nightschool.rules.telling import counted  # noqa: PLC0415
+
     if last is None:
         return "no cycle has run yet"
-    came = f"broke off: {last.failed}" if last.failed else f"{len(last.learned)} corrections practised"
+    practised = f"{counted(len(last.learned), 'correction')} of {last.project or 'all projects'} practised"
+    came = f"broke off: {last.failed}" if last.failed else practised
     return f"last cycle: {last.cycle}, {last.ended_at:%Y-%m-%d %H:%M} UTC, {last.runner}, {came}"
 
 
 def _proposal_pieces(rows: Rows) -> Iterable[Piece | str]:
     if not rows:
         return ["no proposal waits for you"]
-    cells = [(row["id"], row["status"], row["path"], row["statement"]) for row in rows]
-    return ["", Table(columns=("proposal", "status", "file", "correction"), rows=cells, title="For you"), ""]
+    cells = [(row["id"], row["status"], row["statement"], row["path"]) for row in rows]
+    heads = ("proposal", "status", "your words", "file")
+    return ["", Table(columns=heads, rows=cells, title="Waiting for your word"), ""]
 
 
 def _version_pieces(rows: Rows) -> Iterable[Piece | str]:
-    columns = ("id", "project", "tasks", "drafts", "alpha_spent", "alpha")
-    heads = ("hold-out", "project", "tasks", "drafts", "alpha spent", "of")
-    if rows:
-        yield Table(
-            columns=heads,
-            rows=[
-                [row[name] or 0 if name != "project" else row[name] or "all" for name in columns]
-                for row in rows
-            ],
+    if not rows:
+        return
+    cells = [
+        (
+            row["project"] or "all projects",
+            row["number"],
+            row["tasks"],
+            row["drafts"],
+            f"{row['alpha_spent']:.1%}",
+            f"{row['alpha']:.0%}",
         )
+        for row in rows
+    ]
+    heads = ("project", "exam", "tasks", "edits tried", "risk used", "allowed")
+    yield Table(columns=heads, rows=cells, title="Exams: tasks that no editor of edits sees")
+    text = "Risk: of accepting an edit by luck. Each edit tried on an exam uses a part of what is allowed."
+    yield Line(text, "dim")
 
 
-def _spent_line(spent: dict[str, object]) -> str:
-    unknown = f"; {spent['unknown_cost']} jobs told no cost" if spent["unknown_cost"] else ""
-    return f"this month: {spent['jobs']} jobs, {spent['tokens']} tokens, ${spent['cost']}{unknown}"
+def _spent_line(spent: _Spent) -> str:
+    from nightschool.rules.telling import counted, dollars  # noqa: PLC0415
+
+    unknown = f"; {counted(spent.unknown_cost, 'job')} told no cost" if spent.unknown_cost else ""
+    used = f"{counted(spent.jobs, 'job')}, {counted(spent.tokens, 'token')}, {dollars(spent.cost)}"
+    return f"this month: {used}{unknown}"
 
 
 def _trouble(unsettled: Rows, interrupted: Rows) -> Iterable[Piece]:
+    from nightschool.rules.telling import counted  # noqa: PLC0415
+
     if unsettled:
-        yield Line(
-            f"{len(unsettled)} jobs did not come to an end: they run now, or were broken off", "yellow"
-        )
+        text = f"{counted(len(unsettled), 'job')} without an end so far: running now, or broken off"
+        yield Line(text, "yellow")
     for row in interrupted:
         text = f"release {row['release']} of {row['path']} was interrupted: the next adopt or undo settles it"
         yield Line(text, "yellow")

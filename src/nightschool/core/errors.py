@@ -22,11 +22,11 @@ class Conflict(NightschoolError):
 
 
 class NotAllowed(NightschoolError):
-    """An act that the evidence does not carry. All failing reasons at once, each with a code."""
+    """An act that the evidence does not carry. All failing reasons at once, each with a code for programs."""
 
     def __init__(self, reasons: Sequence[tuple[str, str]]) -> None:
         self.reasons = tuple(reasons)
-        super().__init__("; ".join(f"{text} [{code}]" for code, text in self.reasons))
+        super().__init__("; ".join(text for _, text in self.reasons))
 
 
 class Busy(NightschoolError):

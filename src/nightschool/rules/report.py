@@ -10,6 +10,7 @@ from nightschool.core.cycles import CycleReport, Learned, Spend
 from nightschool.core.harness import Absent
 from nightschool.core.proposals import Edit
 from nightschool.core.trials import AlphaEntry, Estimate
+from nightschool.rules.telling import counted, dollars, left_out, no_task
 
 YEAR = timedelta(days=365)
 
@@ -40,13 +41,15 @@ def markdown(report: CycleReport) -> str:
         "",
         "## Read",
         "",
-        f"* {report.sessions_read} sessions with something new, {report.human_turns} human turns; "
-        f"{report.sessions_known} sessions known.",
-        *(f"* left out: {count} x {reason}" for reason, count in report.left_out),
+        f"* {counted(report.sessions_read, 'session')} with something new, "
+        f"{counted(report.human_turns, 'human turn')}; "
+        f"{counted(report.sessions_known, 'session')} known.",
+        *(f"* {left_out(count, reason)}" for reason, count in report.left_out),
         *([f"* {report.postponed} postponed to the next run"] if report.postponed else []),
-        f"* {report.corrections} corrections, {report.candidates} worth an edit; "
-        f"{report.tasks_train} train tasks, {report.tasks_holdout} held-out tasks.",
-        *(f"* no task from {count} sessions: {code}" for code, count in report.skipped),
+        f"* {counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
+        f"{counted(report.tasks_train, 'task')} to train on, {counted(report.tasks_holdout, 'task')} "
+        "held out for the exam.",
+        *(f"* {no_task(count, code)}" for code, count in report.skipped),
         "",
         "## Learned",
         "",
@@ -56,8 +59,8 @@ def markdown(report: CycleReport) -> str:
         "## Cost",
         "",
         f"* {spend_line(report.spend)}",
-        f"* {report.trials} scored trials",
-        *(f"* {count} trials lost in arm {arm}" for arm, count in report.lost_by_arm),
+        f"* {counted(report.trials, 'scored trial')}",
+        *(f"* {counted(count, 'trial')} lost in arm {arm}" for arm, count in report.lost_by_arm),
         "",
         *(["## Notes", "", *(f"* {note}" for note in report.notes), ""] if report.notes else []),
         *([f"**Broke off:** {report.failed}", ""] if report.failed else []),
@@ -89,7 +92,7 @@ def _learned(item: Learned) -> list[str]:
     lines = [
         f"### {_inline(item.statement)}",
         "",
-        f"Said in {item.sessions} sessions. **{WORDS.get(item.code, item.code)}**: {item.why}",
+        f"Said in {counted(item.sessions, 'session')}. **{WORDS.get(item.code, item.code)}**: {item.why}",
         "",
     ]
     if item.draft is not None:
@@ -108,7 +111,7 @@ def _learned(item: Learned) -> list[str]:
         lines += [""]
     if item.refused:
         lines += ["Refused edits:", ""]
-        lines += [f"* {_edit(one.edit)}: {one.text} [{one.code}]" for one in item.refused]
+        lines += [f"* {_edit(one.edit)}: {one.text}" for one in item.refused]
         lines += [""]
     return lines
 
@@ -133,8 +136,8 @@ def promise(ledger: Iterable[AlphaEntry], now: datetime) -> str | None:
     if not versions:
         return None
     return (
-        f"exams of the last 365 days ran on {len(versions)} hold-out versions: in the mean at most "
-        f"{sum(versions.values()):.2f} of their accepts were given to a draft without a gain"
+        f"exams of the last 365 days ran on {counted(len(versions), 'hold-out version')}: in the mean at "
+        f"most {sum(versions.values()):.2f} of their accepts were given to a draft without a gain"
     )
 
 
@@ -146,15 +149,15 @@ def _row(arm: str, value: Estimate | None) -> str:
 
 def spend_line(spend: Spend) -> str:
     """Jobs, tokens and money in one line. Unknown is said, never counted as nothing."""
-    tokens = f"{spend.tokens} tokens"
+    tokens = counted(spend.tokens, "token")
     if spend.unknown_tokens:
-        tokens += f" known, {spend.unknown_tokens} jobs did not tell"
-    cost = f"{spend.cost:.2f} dollars"
+        tokens += f" known, {counted(spend.unknown_tokens, 'job')} did not tell"
+    cost = dollars(spend.cost)
     if spend.unknown_cost:
-        cost = f"{cost} known, {spend.unknown_cost} jobs did not tell"
+        cost = f"{cost} known, {counted(spend.unknown_cost, 'job')} did not tell"
     return (
-        f"{spend.jobs} jobs started, {spend.reused} answered from finished ones, {spend.lost} lost; "
-        f"{tokens}; {cost}"
+        f"{counted(spend.jobs, 'job')} started, {spend.reused} answered from finished ones, "
+        f"{spend.lost} lost; {tokens}; {cost}"
     )
 
 

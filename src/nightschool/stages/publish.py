@@ -36,6 +36,9 @@ from nightschool.core.values import Digest, digest_bytes
 LOCK = "publish"
 SHORTEST_PREFIX = 4
 NEW_FILE_MODE = 0o644
+NOW = "as it is now"
+ADOPTING = ("as it was read", "as proposed")
+UNDOING = ("as it was adopted", "as it was before")
 
 Reasons = list[tuple[str, str]]
 
@@ -43,14 +46,22 @@ Reasons = list[tuple[str, str]]
 class StaleLiveFile(Conflict):
     """The live file is not the one that is known. Holds the three versions; nothing was written."""
 
-    def __init__(self, path: Path, *, base: bytes | None, live: bytes | None, proposed: bytes | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        base: bytes | None,
+        live: bytes | None,
+        proposed: bytes | None,
+        names: tuple[str, str] = ADOPTING,
+    ) -> None:
+        """`names` are those of base and proposed in the difference."""
         self.path = path
         self.base = base
         self.live = live
         self.proposed = proposed
-        self.diff = _difference("known", "live now", base, live) + _difference(
-            "known", "proposed", base, proposed
-        )
+        known, wanted = names
+        self.diff = _difference(known, NOW, base, live) + _difference(known, wanted, base, proposed)
         """What happened to the file since, then what would have been written."""
         super().__init__(f"{path} was changed since nightschool read it; nothing was written")
 
@@ -146,7 +157,9 @@ def undo(
         content = None if release.before is None else store.blob(release.before)
         if _digest(now_live.content) != release.after:
             published = None if release.after is None else store.blob(release.after)
-            raise StaleLiveFile(now_live.path, base=published, live=now_live.content, proposed=content)
+            raise StaleLiveFile(
+                now_live.path, base=published, live=now_live.content, proposed=content, names=UNDOING
+            )
         intended = replace(
             release,
             number=_next_number(store),
@@ -247,7 +260,7 @@ def _against_evidence(case: Dossier, reason: str) -> Reasons:
             pass
         case VerdictKind.UNDECIDED | VerdictKind.UNDERPOWERED:
             if not reason.strip() and not _waived(case):
-                text = f"it is a suggestion ({verdict.kind}: {verdict.why}); take it with --reason WHY"
+                text = f"it is a suggestion, not certified ({verdict.why}): only your reason can carry it"
                 reasons.append(("waiver-missing", text))
         case VerdictKind.REJECT | VerdictKind.INVALID:
             reasons.append((f"verdict-{verdict.kind}", f"the gate says {verdict.kind}: {verdict.why}"))
@@ -284,7 +297,8 @@ def _carry_out(
             store.commit(replace(closed, reason=f"not written: {error}"))
             if isinstance(error, Conflict):
                 now = live.read(path).content
-                raise StaleLiveFile(path, base=expected, live=now, proposed=content) from error
+                names = UNDOING if intended.undoes else ADOPTING
+                raise StaleLiveFile(path, base=expected, live=now, proposed=content, names=names) from error
             raise
     done = replace(intended, step=Step.DONE)
     store.commit(done)
@@ -336,7 +350,13 @@ def _chosen(store: Store, releases: Sequence[Release], which: str | None) -> Rel
         return standing[-1]
     named = [release for release in releases if release.number == which]
     if not named:
-        case = dossier(store, which)
+        try:
+            case = dossier(store, which)
+        except NotFound:
+            raise NotFound(
+                f"no release and no proposal {which!r}; `nightschool proposals` lists the proposals, and "
+                "`nightschool show ID` the releases of one"
+            ) from None
         published = _published(case.releases)
         if not published:
             advance(case.status, Act.UNDO)

@@ -1,0 +1,137 @@
+"""How a verdict is told: first in plain words, then its figures, each with what it means.
+
+Relieves `dossiers` of the gate. Codes and all figures are in the document.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nightschool.cli.render import Line, Piece, Table
+from nightschool.core.proposals import Certify, VerdictKind
+from nightschool.rules.gate import Policy
+from nightschool.rules.telling import counted
+
+if TYPE_CHECKING:
+    from nightschool.core.proposals import Draft, GuardReport, Verdict
+    from nightschool.core.trials import Estimate
+
+BARS = "▁▂▃▄▅▆▇█"
+CURVE_WIDTH = 60
+TOLD_BY_FIGURES = frozenset({"enough-wealth", "low-wealth"})
+"""Reasons that the figures below show; any other is told in its own words."""
+GAINS = {
+    VerdictKind.ACCEPT: "passed. With this edit your agent does what you asked for more often.",
+    VerdictKind.REJECT: "failed. The tries speak against this edit.",
+    VerdictKind.UNDECIDED: "not decided yet. What was tried so far shows neither yes nor no.",
+    VerdictKind.UNDERPOWERED: "not proven. There is too little to try it on.",
+    VerdictKind.INVALID: "no verdict. This exam can say nothing about the edit.",
+}
+KEEPS = {**GAINS, VerdictKind.ACCEPT: "passed. With this edit your agent does its work no worse."}
+
+
+def examined(draft: Draft, verdict: Verdict | None) -> list[Piece | str]:
+    """What the gate says of a proposal."""
+    if verdict is None:
+        return [Line("Gate: it has not spoken of this revision yet", "bold")]
+    told: list[Piece | str] = [Line(f"Gate: {_sentence(draft, verdict)}", "bold")]
+    if verdict.code not in TOLD_BY_FIGURES:
+        told.append(f"  {verdict.why}")
+    if verdict.mode != "certify":
+        told.append(f"  mode {verdict.mode}: nothing is certified in it")
+    if verdict.pairs:
+        told += _figures(draft, verdict)
+    return told
+
+
+def curve(path: Sequence[float], width: int = CURVE_WIDTH) -> str:
+    """A wealth from pair to pair as a row of bars, in powers as it grows; of many pairs every n-th."""
+    if not path:
+        return ""
+    every = -(-len(path) // width)
+    # The last one always stands at the end: it is the one that decides.
+    heights = [math.log(max(value, 1e-6)) for value in path[::-1][::every][::-1]]
+    low = min(0.0, *heights)
+    span = max(0.0, *heights) - low or 1.0
+    return "".join(BARS[round((height - low) / span * (len(BARS) - 1))] for height in heights)
+
+
+def _sentence(draft: Draft, verdict: Verdict) -> str:
+    return (KEEPS if draft.certify is Certify.NOT_WORSE else GAINS)[verdict.kind]
+
+
+def _figures(draft: Draft, verdict: Verdict) -> list[Piece | str]:
+    alike = verdict.pairs - verdict.decided
+    told: list[Piece | str] = [
+        f"  {counted(verdict.pairs, 'pair')} of tries: the same held-out task without and with the edit; "
+        f"{verdict.decided} came out differently, {alike} alike",
+        f"  better in {verdict.clusters_won} of {counted(verdict.target_clusters, 'kind')} of task"
+        " (tasks that are nearly the same are one kind)",
+    ]
+    if verdict.kind is VerdictKind.ACCEPT and verdict.target_clusters < Policy().won_clusters:
+        told.append("  these are few kinds: it may not hold for others")
+    if draft.certify is Certify.NOT_WORSE and verdict.margin:
+        told.append(f"  a loss of up to {verdict.margin:.0%} would not count as one")
+    if verdict.wealth is not None:
+        # With alpha the gate accepts at 1/alpha, however often it looks.
+        needed = f", {1 / verdict.alpha:.3g} is needed to pass" if verdict.alpha else ""
+        told.append(
+            f"  evidence {verdict.wealth:.3g}{needed}: it starts at 1, grows where the edit does better "
+            "and shrinks where it does worse"
+        )
+        told.append(f"  pair by pair: {curve(verdict.path)}")
+    told += _scores(verdict)
+    told += _guards(verdict)
+    if verdict.losses_base or verdict.losses_draft:
+        told.append(
+            f"  tries lost to the machine or the network, not counted: {verdict.losses_base} without the "
+            f"edit, {verdict.losses_draft} with it"
+        )
+    return told
+
+
+def _scores(verdict: Verdict) -> list[Piece | str]:
+    rows = [
+        _score(name, value)
+        for name, value in (("without the edit", verdict.base), ("with it", verdict.proposal))
+        if value is not None
+    ]
+    if not rows:
+        return []
+    return [
+        "",
+        Table(
+            title="How often the task was passed, in fresh tries made after the decision",
+            columns=("tried", "passed", "likely between", "tries"),
+            rows=rows,
+        ),
+        Line("Likely between: in 95 of 100 such exams the true share lies in it.", "dim"),
+    ]
+
+
+def _score(arm: str, value: Estimate) -> tuple[object, ...]:
+    return (arm, f"{value.mean:.0%}", f"{value.low:.0%} and {value.high:.0%}", value.n)
+
+
+def _guards(verdict: Verdict) -> list[Piece | str]:
+    if not verdict.guards:
+        return ["  whether other work suffers was not tried"]
+    return [
+        "",
+        Table(
+            title="Guards: other work of yours, tried without and with the edit, that must not suffer",
+            columns=("task", "pairs", "found", "could go unseen"),
+            rows=[
+                (one.task, one.pairs, _harm(one), f"up to {one.unseen_loss:.0%}") for one in verdict.guards
+            ],
+        ),
+        Line("Could go unseen: with so few pairs, a loss in this share of tries might not show.", "dim"),
+    ]
+
+
+def _harm(guard: GuardReport) -> str:
+    if guard.total < 0:
+        return "did worse"
+    return "unharmed" if guard.harm <= 1 else "no worse in sum"
