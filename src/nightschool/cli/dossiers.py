@@ -15,6 +15,7 @@ from nightschool.core.tasks import Correction
 from nightschool.rules.telling import counted
 
 if TYPE_CHECKING:
+    from nightschool.core.ports import Store
     from nightschool.core.proposals import Dossier, Draft, Edit, RefusedEdit
     from nightschool.wiring import Parts
 
