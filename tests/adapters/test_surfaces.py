@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nightschool.adapters.claude_code.home import NOT_IN_A_FOLDER
 from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.adapters.codex.surface import LIMIT, CodexSurface
 from nightschool.core.errors import UserError
@@ -169,6 +170,8 @@ def test_what_claude_code_has_and_no_practice(tmp_path: Path) -> None:
     (project / ".claude/settings.local.json").write_text(json.dumps({"hooks": {"SessionStart": [1]}}))
     write(home, "work/CLAUDE.md")
     (home / ".claude/agents").symlink_to("/usr/share")
+    kept = NOT_IN_A_FOLDER.sub("-", str(project))
+    write(home, f".claude/projects/{kept}/memory/MEMORY.md")
     found = ClaudeCodeSurface().missing(project, home)
     assert [(a.kind, a.name, Path(a.place).relative_to(home).as_posix()) for a in found] == [
         ("file behind a link", "agents", ".claude/agents"),
@@ -180,6 +183,7 @@ def test_what_claude_code_has_and_no_practice(tmp_path: Path) -> None:
         ("MCP server", "wiki", "work/project/.mcp.json"),
         ("plugin", "c@d", "work/project/.claude/settings.json"),
         ("hook", "SessionStart", "work/project/.claude/settings.local.json"),
+        ("memory that the agent keeps itself", "MEMORY.md", f".claude/projects/{kept}/memory/MEMORY.md"),
         ("memory above the project", "CLAUDE.md", "work/CLAUDE.md"),
     ]
     assert "sk-secret" not in repr(found)
@@ -189,6 +193,15 @@ def test_what_claude_code_has_and_no_practice(tmp_path: Path) -> None:
         json.dumps({"mcpServers": {"there": {}, "its": {"type": "http"}}})
     )
     assert [absent.name for absent in moved.missing(None, home)] == ["its"]
+
+
+def test_a_configuration_without_an_end_is_unknown(tmp_path: Path) -> None:
+    """A clone may bring a link to a device: it is not read to its end."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    project.mkdir()
+    (project / ".mcp.json").symlink_to("/dev/zero")
+    (absent,) = ClaudeCodeSurface().missing(project, home)
+    assert (absent.kind, absent.place) == ("unknown", str(project / ".mcp.json"))
 
 
 def test_what_codex_has_and_no_practice(tmp_path: Path) -> None:
@@ -236,6 +249,9 @@ def test_loops_of_links_end(tmp_path: Path) -> None:
 def test_a_name_that_cannot_be_placed_is_named(tmp_path: Path) -> None:
     """A file that no tree can hold is an error that names it, not a file less."""
     write(tmp_path, ".claude/skills/s/odd\\name")
+    with pytest.raises(UserError, match="odd"):
+        ClaudeCodeSurface().load(tmp_path, tmp_path / "home")
+    (tmp_path / ".claude/skills/s/odd\\name").rename(tmp_path / ".claude/skills/s/odd\udcff")
     with pytest.raises(UserError, match="odd"):
         ClaudeCodeSurface().load(tmp_path, tmp_path / "home")
 

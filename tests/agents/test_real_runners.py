@@ -63,6 +63,27 @@ def test_what_is_placed_reaches_the_model(name: str, make_stage: MakeStage) -> N
         assert outcome.usage.tokens > 0
 
 
+def test_imports_that_were_approved_reach_the_model(make_stage: MakeStage) -> None:
+    """A project's memory brings files of HOME, and the person's own memory those beside it."""
+    with make_stage("claude-code", TALK) as stage:
+        harness = Harness.of(
+            [
+                File(path=stage.memory, content=b"@docs/a.md @~/notes/mine.md\n"),
+                File(path="project/docs/a.md", content=b"marker-of-docs\n"),
+                File(path="user/notes/mine.md", content=b"marker-of-notes\n"),
+                File(path=stage.own_memory, content=b"@more.md\n"),
+                File(path="user/.claude/more.md", content=b"marker-of-more\n"),
+                File(path="user/.claude/rules/r.md", content=b"marker-of-rule\n"),
+            ]
+        )
+        outcome = stage.runner.run(replace(job(stage.runner, "Say hello."), harness=harness), Event())
+        assert isinstance(outcome, Delivered), outcome
+        seen = stage.model.requests[0].text
+        missing = [name for name in ("docs", "notes", "more", "rule") if f"marker-of-{name}" not in seen]
+        assert missing == []
+        assert outcome.files == ()
+
+
 @both
 def test_the_key_stays_outside(name: str, make_stage: MakeStage) -> None:
     """The agent inside knows no key, and the model is asked with the right one all the same."""

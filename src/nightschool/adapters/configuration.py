@@ -11,7 +11,13 @@ from typing import Any
 from nightschool.core.harness import Absent
 
 LONGEST_NAME = 80
+LARGEST = 32 << 20
 NOTHING: Mapping[str, Any] = {}
+
+
+def _parsed(suffix: str, content: bytes) -> Any:
+    text = content.decode("utf-8-sig")
+    return tomllib.loads(text) if suffix == ".toml" else json.loads(text)
 
 
 class Configuration:
@@ -22,8 +28,10 @@ class Configuration:
         self._place = str(path)
         self._values: Mapping[str, Any] | None = NOTHING
         try:
-            text = path.read_text(encoding="utf-8-sig")
-            parsed = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+            with path.open("rb") as file:
+                # A project's file comes with a clone: it may be a link to what has no end.
+                content = file.read(LARGEST + 1)
+            parsed = _parsed(path.suffix, content) if len(content) <= LARGEST else None
         except FileNotFoundError:
             return
         except (OSError, ValueError, RecursionError):

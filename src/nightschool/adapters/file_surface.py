@@ -122,5 +122,7 @@ def _behind_links(places: Sequence[Place]) -> Iterator[Absent]:
     """Files and folders that a link puts here from a place which is neither project nor HOME."""
     for place in places:
         for name in place.names:
-            if (place.base / name).exists() and not harness_files.reaches(place.base / name, places):
+            if harness_files.is_there(place.base / name) and not harness_files.reaches(
+                place.base / name, places
+            ):
                 yield Absent(kind="file behind a link", name=name, place=str(place.base / name))

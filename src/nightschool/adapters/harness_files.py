@@ -45,7 +45,7 @@ def collect(places: Sequence[Place]) -> dict[str, File]:
 
 
 def nested(root: Path, names: Sequence[str]) -> Iterator[str]:
-    """Where such names lie in the folders of a project: what an agent reads when it works there. Hidden
+    """Where such names may lie in the folders of a project: what an agent reads when it works there. Hidden
     folders, caches and links are not searched."""
     for folder, folders, files in os.walk(root):
         here = {*folders, *files}
@@ -53,7 +53,7 @@ def nested(root: Path, names: Sequence[str]) -> Iterator[str]:
         if Path(folder) == root:
             continue
         for name in names:
-            if name.partition("/")[0] in here and Path(folder, name).exists():
+            if name.partition("/")[0] in here:
                 yield Path(folder, name).relative_to(root).as_posix()
 
 
@@ -90,7 +90,7 @@ def _named(file: File, places: Sequence[Place]) -> Iterator[tuple[str, Path]]:
         name = match.group(1).rstrip(".,;:)")
         start = home / name[2:] if name.startswith("~/") and home is not None else folder / name
         path = Path(os.path.normpath(start))
-        if _is_file(path):
+        if is_there(path) and path.is_file():
             yield name, path
 
 
@@ -98,10 +98,10 @@ def _is_within(tree: str | None, prefix: str) -> bool:
     return tree is not None and tree.startswith(f"{prefix}/")
 
 
-def _is_file(path: Path) -> bool:
-    """A word behind an `@` may be no name of a file at all."""
+def is_there(path: Path) -> bool:
+    """Whether anything is. What no system call takes as a path, or may look at, is not there for us."""
     try:
-        return path.is_file()
+        return path.exists()
     except (OSError, ValueError):
         return False
 
@@ -154,6 +154,7 @@ def reaches(path: Path, places: Sequence[Place]) -> bool:
 def _read(path: Path, name: str) -> File:
     try:
         check_relative(name)
+        name.encode()  # else no store could keep it
         return File(path=name, content=path.read_bytes(), mode=stat.S_IMODE(path.stat().st_mode))
     except ValueError as error:
         raise UserError(f"{path} has a name that cannot be placed elsewhere: {error}") from error

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.configuration import Configuration
+from nightschool.adapters.harness_files import is_there
 from nightschool.core.harness import Absent
 
 HOME = AgentHome(variable="CLAUDE_CONFIG_DIR", usual=".claude", sessions=("projects",))
+NOT_IN_A_FOLDER = re.compile(r"[^A-Za-z0-9]")
+"""Becomes a hyphen in the name of a project's folder of sessions."""
 MEMORY_ABOVE = ("CLAUDE.md", "CLAUDE.local.md")
 """Read in the folders above a project too, of which a workspace has none."""
 
@@ -44,9 +48,12 @@ def configured(project: Path | None, home: Path, environment: Mapping[str, str])
     # The project's settings are placed, and with them its hooks; what they switch on is not installed.
     yield from _settings(Configuration(project / ".claude/settings.json"), placed=True)
     yield from _settings(Configuration(project / ".claude/settings.local.json"), placed=False)
+    own = folder / "projects" / NOT_IN_A_FOLDER.sub("-", str(project)) / "memory/MEMORY.md"
+    if is_there(own):
+        yield Absent(kind="memory that the agent keeps itself", name=own.name, place=str(own))
     for above in project.parents:
         for name in MEMORY_ABOVE:
-            if (above / name).is_file():
+            if is_there(above / name):
                 yield Absent(kind="memory above the project", name=name, place=str(above / name))
 
 
