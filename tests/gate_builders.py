@@ -115,9 +115,13 @@ class ScriptedPractice:
         self.dies_after = dies_after
         self.made: dict[str, Trial] = {} if made is None else made
         self.asked: list[TrialRequest] = []
+        self.told: list[str] = []
 
     def left(self) -> int:
         return self.jobs
+
+    def tell(self, words: str) -> None:
+        self.told.append(words)
 
     def trials(self, requests: Sequence[TrialRequest]) -> Sequence[Trial]:
         keys = [digest_of(r.task.id, r.arm, r.harness.digest, r.repeat, r.draw) for r in requests]

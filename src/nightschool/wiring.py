@@ -7,7 +7,7 @@ import pwd
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -27,6 +27,7 @@ from nightschool.core.jobs import JobOptions
 from nightschool.core.ports import (
     Clock,
     LiveFiles,
+    Progress,
     Redact,
     Runner,
     Sandbox,
@@ -168,9 +169,7 @@ class Parts:
         chosen = self.settings.gate
         return Policy(mode=chosen.mode, alpha=chosen.alpha, margin=chosen.margin)
 
-    def cycle(
-        self, *, project: str | None, progress: Callable[[str, int, int], None], scope: str = "auto"
-    ) -> Cycle:
+    def cycle(self, *, project: str | None, progress: Progress, scope: str = "auto") -> Cycle:
         """A cycle over one project (its root), or over all with None."""
         if scope not in SCOPES:
             raise UserError(f"--scope {scope!r}: allowed are {', '.join(SCOPES)}")
@@ -194,7 +193,7 @@ class Parts:
             cycle=number,
             options=options,
             surface_version=surface.version,
-            progress=lambda done, total: progress("practise", done, total),
+            progress=progress,
         )
         return Cycle(
             number=number,

@@ -129,12 +129,16 @@ def test_retries_stop_where_the_budget_does() -> None:
 
 
 def test_progress_is_told() -> None:
-    """After each outcome the caller hears how many of how many are done."""
-    store, heard = MemoryStore(), list[tuple[int, int]]()
-    replay = replay_of(door_of(runs_of(did()), store), store)
-    replay.progress = lambda done, total: heard.append((done, total))
-    replay.trials(requests_of("a", "b", "c"))
-    assert heard == [(1, 3), (2, 3), (3, 3)]
+    """What it is for, and after each outcome how many jobs ended, of those that the budget allows."""
+    store, heard = MemoryStore(), list[tuple[str, int, int | None]]()
+    replay = replay_of(door_of(runs_of(did()), store, budget=Budget(jobs=9, wall=None)), store, width=1)
+    replay.progress = lambda *told: heard.append(told)
+    replay.about = "correction 1 of 2: "
+    replay.tell("practising")
+    replay.trials(requests_of("a", "b"))
+    assert heard[0] == ("correction 1 of 2: practising", 0, 9)
+    assert heard[-1] == ("correction 1 of 2: practising", 2, 9)
+    assert len(heard) == 3
 
 
 def test_an_edit_goes_through_the_same_door() -> None:

@@ -63,10 +63,10 @@ def _play(folder: Path, out: Output, began: float) -> ExitCode:
     with _parts(folder, person, sandbox) as parts:
         cycle = parts.cycle(project=str(project), progress=told_to)
         with cycle.held():
-            with told_to.shown(out, "read"):
+            with told_to.shown(out, "demo"):
                 prepared = cycle.prepare(parts.harvest_request(everything=True))
             out.show(*_heard(prepared))
-            with told_to.shown(out, "practise"):
+            with told_to.shown(out, "demo, jobs"):
                 report = cycle.practise(prepared)
         best = next((item for item in report.learned if item.code == "accept"), None)
         summary = _summary(report, prepared)

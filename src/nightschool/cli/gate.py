@@ -12,6 +12,7 @@ from nightschool.cli import noise
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
+from nightschool.cli.progress import Told
 from nightschool.cli.render import Table
 from nightschool.cli.run import AllProjects, MaxJobs, Model, Project, Runner
 from nightschool.core.errors import UserError
@@ -118,7 +119,8 @@ def _measured(
         holdout = newest(parts.store, root or "")
         if holdout is None:
             return noise.without_tasks(out, root)
-        cycle = parts.cycle(project=root, progress=lambda *_: None)
+        told_to = Told()
+        cycle = parts.cycle(project=root, progress=told_to)
         with cycle.held():
             calibration = cycle.calibration(holdout)
             remaining = calibration.remaining(wanted)
@@ -133,8 +135,8 @@ def _measured(
             if remaining and not yes:
                 out.note(*plan)
                 out.confirm("Start?", otherwise="pass --yes to start without being asked")
-            with out.progress("calibrate") as steps:
-                ended = calibration.go_on(wanted, noise.told_by(steps, cycle, jobs))
+            with told_to.shown(out, "calibrate, jobs", total=jobs):
+                ended = calibration.go_on(wanted)
         return noise.result(out, cycle, calibration, wanted=wanted, ended=ended)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nightschool.cli.exits import ExitCode
-from nightschool.cli.output import Output, Steps
+from nightschool.cli.output import Output
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.cli.tasks import first_line
 
@@ -40,24 +39,6 @@ def planned(out: Output, calibration: Calibration, plan: list[str], *, wanted: i
         "plan": plan,
     }
     return out.result(document, [*plan, "nothing was started or stored"])
-
-
-def told_by(steps: Steps, cycle: Cycle, jobs: int) -> Callable[[NoiseFloor], None]:
-    """The jobs as they end, and what the pairs so far have come to."""
-    text, done = "", 0
-
-    def job(_done: int, _total: int) -> None:
-        nonlocal done
-        done += 1
-        steps.at(done, jobs, text)
-
-    def tell(floor: NoiseFloor) -> None:
-        nonlocal text
-        text = f"{floor.pairs} pairs of runs, {floor.differ} of them differ"
-        steps.at(done, jobs, text)
-
-    cycle.replay.progress = job
-    return tell
 
 
 def result(out: Output, cycle: Cycle, calibration: Calibration, *, wanted: int, ended: Ended) -> ExitCode:

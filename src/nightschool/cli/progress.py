@@ -12,27 +12,23 @@ if TYPE_CHECKING:
 
 class Told:
     """Handed to a cycle; shows what it is told only while `shown`, so that a question or a table between
-    two phases has the terminal for itself.
-
-    Reading is counted against its files. Jobs are counted up, for the gate decides as it goes.
-    """
+    two phases has the terminal for itself."""
 
     def __init__(self) -> None:
         self._steps: Steps | None = None
-        self._made = 0
+        self._total: int | None = None
 
-    def __call__(self, what: str, done: int, total: int) -> None:
-        if what != "read":
-            self._made += 1
+    def __call__(self, words: str, done: int, total: int | None) -> None:
         if self._steps is not None:
-            self._steps.at(*((done, total) if what == "read" else (self._made, None)))
+            self._steps.at(done, self._total or total, words)
 
     @contextmanager
-    def shown(self, out: Output, what: str) -> Iterator[None]:
-        """A bar on a terminal, lines elsewhere, until the block ends."""
+    def shown(self, out: Output, what: str, *, total: int | None = None) -> Iterator[None]:
+        """A bar on a terminal, lines elsewhere, until the block ends. `total` where the caller knows better
+        than the budget how much there is to do."""
         with out.progress(what) as steps:
-            self._steps = steps
+            self._steps, self._total = steps, total
             try:
                 yield
             finally:
-                self._steps = None
+                self._steps = self._total = None

@@ -83,7 +83,7 @@ def run(  # noqa: PLR0913 - one parameter an option
     with opening.opening(flags, project, rehearsal=dry_run) as parts:
         cycle = parts.cycle(project=root, scope=scope, progress=told_to)
         with cycle.held():
-            with told_to.shown(out, "read"):
+            with told_to.shown(out, "run"):
                 prepared = cycle.prepare(parts.harvest_request())
             plan = _plan(parts, cycle, prepared)
             if dry_run:
@@ -91,7 +91,7 @@ def run(  # noqa: PLR0913 - one parameter an option
             if prepared.mined.candidates and not yes and not _practised(parts):
                 out.note(*plan)
                 out.confirm("Start?", otherwise="pass --yes to start without being asked")
-            with told_to.shown(out, "practise"):
+            with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
     folder = parts.settings.home / "reports"
     opening.write_private(folder / f"{report.cycle}.md", markdown(report))

@@ -19,6 +19,9 @@ from nightschool.core.values import Digest, Record
 
 R = TypeVar("R", bound=Record)
 
+Progress = Callable[[str, int, int | None], None]
+"""Told what goes on, in plain words, and how much of how much is done (None: nobody knows). For the person
+who waits: nothing depends on it."""
 Redact = Callable[[str], str]
 """Replaces each secret in a text by a stand-in; the same secret gives the same stand-in."""
 
@@ -225,6 +228,10 @@ class Practice(Protocol):
 
     def left(self) -> int:
         """How many more jobs the budget allows."""
+        ...
+
+    def tell(self, words: str) -> None:
+        """What the next trials are for, for the person who waits."""
         ...
 
 

@@ -7,7 +7,6 @@ has, and nothing is entered in the ledger of alpha.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -61,16 +60,17 @@ class Calibration:
         """How many pairs are still wanting, where so many are wanted in all. A lost one is none."""
         return max(0, pairs - len(self._pairs.of(ROLE)))
 
-    def go_on(self, pairs: int, tell: Callable[[NoiseFloor], None] = lambda _: None) -> Ended:
+    def go_on(self, pairs: int) -> Ended:
         """Try what remains, and say why it ended."""
         while remaining := self.remaining(pairs):
             if gate.many_losses(self._pairs.losses(ROLE, cycle=self.cycle), self.policy) is not None:
                 return "many-losses"
             first = self._pairs.tried(ROLE).total()
             tasks = plan(self.tasks, self.key.digest, first, remaining)
+            floor = self.floor()
+            self.practice.tell(f"pair {floor.pairs + 1} of {pairs}: {floor.differ} differ so far")
             if not self._pairs.go_on(ROLE, remaining, tasks):
                 return "budget-ended"
-            tell(self.floor())
         return "done"
 
     def floor(self) -> NoiseFloor:

@@ -105,6 +105,7 @@ class Consolidate:
             return Proposed(
                 draft=None, code="no-train-task", why="no train session gave a task to practise on"
             )
+        self.practice.tell("practising the train tasks, to see where the agent fails")
         trials = self.practice.trials([_request(task, material.base) for task in material.tasks])
         scored = [trial for trial in trials if trial.score is not None]
         if not scored:
@@ -131,6 +132,9 @@ class Consolidate:
         prompt = load("edit")
         complaint = ""
         for repeat in range(2):
+            self.practice.tell(
+                "editing: rules are written from your words" + (", once more" if repeat else "")
+            )
             outcome = self.ask(self._job(material, failures, prompt, complaint, repeat))
             if isinstance(outcome, Failed):
                 return (), f"the editor failed: {outcome.reason}: {outcome.message}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,6 +17,7 @@ from nightschool.core.ports import (
     Clock,
     LiveFile,
     LiveFiles,
+    Progress,
     Projects,
     Redact,
     Store,
@@ -79,7 +80,7 @@ class Cycle:
     sandbox: str
     scope: str = "auto"
     """auto: a project's correction to the project's file; project, user: to that file in any case."""
-    progress: Callable[[str, int, int], None]
+    progress: Progress
     notes: list[str] = field(default_factory=list)
 
     @contextmanager
@@ -97,7 +98,7 @@ class Cycle:
             store=self.store,
             clock=self.clock,
             enough=enough,
-            progress=lambda done, total: self.progress("read", done, total),
+            progress=lambda done, total: self.progress("reading sessions", done, total),
         )
         sessions = self.store.find(Session)
         mined = mine(
@@ -108,7 +109,9 @@ class Cycle:
     def practise(self, prepared: Prepared) -> CycleReport:
         """Learn from each candidate until the budget ends; the report is stored."""
         learned: list[Learned] = []
-        for candidate in prepared.mined.candidates:
+        candidates = prepared.mined.candidates
+        for place, candidate in enumerate(candidates, start=1):
+            self.replay.about = f"correction {place} of {len(candidates)}: "
             try:
                 learned.append(self._learn(candidate, prepared.mined))
             except BudgetExhausted as error:

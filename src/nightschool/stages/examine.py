@@ -228,13 +228,20 @@ class _Sitting:
             if room <= 0:
                 text = f"no decision after {self.policy.most_pairs} pairs, the most that a draft gets"
                 return _undecided("pairs-ended", f"{text}; {_so_far(tally, terms)}")
+            self._tell(tally, terms)
             if not self.pairs.go_on("target", min(room, gate.pairs_needed(tally, terms))):
                 text = "the budget ended first; the draft keeps its wealth and goes on in the next cycle"
                 return _undecided("budget-ended", f"{text}; {_so_far(tally, terms)}")
 
+    def _tell(self, tally: Tally, terms: Terms) -> None:
+        needed = 1 / terms.share
+        self.practice.tell(f"exam, pair {tally.pairs + 1}: wealth {tally.wealth.value:.2g} of {needed:.3g}")
+
     def _suggest(self) -> Ruling:
         """A few pairs outside any wealth: no alpha is spent, since nothing can be accepted."""
         while (room := self.policy.suggest_pairs - self.pairs.tried("suggest").total()) > 0:
+            done = self.policy.suggest_pairs - room
+            self.practice.tell(f"comparing with and without the edit, pair {done + 1}")
             if not self.pairs.go_on("suggest", room):
                 break
         pairs = self.pairs.of("suggest")
@@ -248,6 +255,7 @@ class _Sitting:
 
     def _guard(self, accepted: Ruling) -> Ruling:
         unfinished = "the wealth is enough, but the budget ended before all guards were tried; goes on"
+        self.practice.tell("exam: it helps; looking for other work that must not suffer")
         try:
             chosen = self._choose_guards()
         except BudgetExhausted:
@@ -267,6 +275,7 @@ class _Sitting:
                 break
             own = [task for task in wanted if task != SIDE_CHECKS]
             role, count = ("guard", len(own)) if own else ("side", len(wanted))
+            self.practice.tell(f"exam: it helps; trying whether other work suffers, {count} pairs to go")
             if not self.pairs.go_on(role, count, own):
                 return _undecided("budget-ended", unfinished)
         untried = [
@@ -330,6 +339,7 @@ class _Sitting:
 
     def _report(self, ruling: Ruling) -> Ruling:
         """The number for the person, from fresh trials: the pairs that decided flatter the draft."""
+        self.practice.tell("exam passed; fresh runs for the figures of the report")
         while (plan := self._report_left()) and self.pairs.go_on("report", len(plan), plan):
             pass
         pairs = self.pairs.of("report")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from nightschool.core.errors import BudgetExhausted
 from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Role
-from nightschool.core.ports import Engine, Store
+from nightschool.core.ports import Engine, Progress, Store
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, digest_of
 from nightschool.rules.checking import JUDGE_VERSION, judge
@@ -30,14 +30,26 @@ class Replay:
     cycle: str
     options: JobOptions
     surface_version: str
-    progress: Callable[[int, int], None] = field(default=lambda _done, _total: None)
+    progress: Progress = field(default=lambda _words, _done, _total: None)
     pause: Callable[[float], None] = field(default=time.sleep)
     lost: dict[str, int] = field(default_factory=dict)
     """Trials that stayed lost, by arm."""
     made: int = 0
+    about: str = ""
+    """Stands before what is told."""
+    _doing: str = ""
 
     def left(self) -> int:
         return self.door.left()
+
+    def tell(self, words: str) -> None:
+        self._doing = self.about + words
+        self._report()
+
+    def _report(self) -> None:
+        """The jobs that ended, of those that the budget allows."""
+        spend = self.door.spend
+        self.progress(self._doing, spend.jobs - spend.unsettled, self.door.budget.jobs)
 
     @property
     def conditions(self) -> Digest:
@@ -86,9 +98,9 @@ class Replay:
             if attempt:
                 self.pause(PAUSE_SECONDS * 2 ** (attempt - 1))
             tickets = {self.engine.submit(job): key for key, job in waiting.items()}
-            for done, (ticket, outcome) in enumerate(self.engine.completed(), start=1):
+            for ticket, outcome in self.engine.completed():
                 outcomes[tickets[ticket]] = outcome
-                self.progress(done, len(tickets))
+                self._report()
             waiting = {key: job for key, job in jobs.items() if _lost(outcomes[key])}
             if not waiting or self.door.left() < len(waiting):
                 break
