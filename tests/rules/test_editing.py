@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -90,6 +91,33 @@ def test_the_quote_of_the_edit_is_not_evidence() -> None:
     """B21: an editor cannot allow itself a term by quoting it: only the stored evidence counts."""
     forged = Moment(session=MOMENT.session, turn=MOMENT.turn, quote="Run cargo nextest run")
     assert code(add("Run cargo nextest run", forged)) == "check-text"
+
+
+def test_what_the_person_said_in_signs_may_stand() -> None:
+    """A form that looks like a pattern is the person's where the person wrote it, and refused otherwise."""
+    said = replace(CANDIDATE, evidence=(replace(MOMENT, quote="never match with .* in a route"),))
+    assert code(add("Never match with .* in a route.")) == "check-text"
+    assert screened(add("Never match with .* in a route."), candidate=said).accepted
+
+
+def test_signs_of_other_widths_hide_nothing() -> None:
+    """A heading, a fence or an import in full-width signs is one all the same."""
+    for rule in ("\uff03 Heading", "\uff20~/.ssh/config"):
+        assert code(add(rule)) == "outside-target"
+
+
+def test_five_words_or_the_whole_of_a_short_note() -> None:
+    """Five words in a row are a quotation, four are not; of a note of a few words the whole is."""
+    assert code(add("Say which names no lock file and stop.")) == "judge-words"
+    assert screened(add("Say which names no lock file.")).accepted
+    assert code(add("Stop if it changed nothing."), judge_texts=["it changed nothing"]) == "judge-words"
+
+
+def test_another_kind_of_edit_is_another_edit() -> None:
+    """The same words added and replaced are two edits."""
+    swap = Edit(op="replace", rule="Use pnpm", anchor="x", moment=MOMENT)
+    before = Edit(op="add", rule="Use pnpm", anchor="x", moment=MOMENT)
+    assert screened(swap, rejected=[before]).accepted == (swap,)
 
 
 def test_judges_words_are_refused() -> None:

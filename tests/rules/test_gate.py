@@ -188,6 +188,16 @@ def test_too_few_clusters_are_underpowered() -> None:
         assert word in ruling.why
 
 
+def test_three_clusters_can_be_examined() -> None:
+    """Three sessions are enough to begin; for a suggestion, which certifies nothing, one is."""
+    for enough in (terms(clusters=3), terms(clusters=1, policy=Policy(mode="suggest"))):
+        assert before(enough, Tally.start(enough), pairs_left=50, overlap=None) is None
+    none = terms(clusters=0, policy=Policy(mode="suggest"))
+    ruling = before(none, Tally.start(none), pairs_left=50, overlap=None)
+    assert ruling is not None
+    assert ruling.code == "few-targets"
+
+
 def test_too_few_pairs_are_underpowered() -> None:
     """Six pairs cannot hold the seven clean wins that the first draft needs, seven can."""
     given = terms()

@@ -34,6 +34,7 @@ def test_many_losses_decide_nothing() -> None:
     assert ruling is not None
     assert (ruling.kind, ruling.code) == (VerdictKind.UNDECIDED, "many-losses")
     assert loss_verdict(Losses(tried=16, both=4), POLICY) is None
+    assert loss_verdict(Losses(tried=4, both=3), POLICY) is None, "three losses are no share of anything"
 
 
 # guards ----------------------------------------------------------------------------------------
@@ -54,6 +55,7 @@ def test_a_guard_gets_five_pairs_up_to_twelve() -> None:
     assert (clean.wanted, clean.harm) == (0, 1)
     assert guard_step("g", [0.0] * 3, tried=3, guards=6, policy=POLICY).wanted == 2
     assert guard_step("g", [-1.0, -1.0, 0, 0, 0], tried=5, guards=6, policy=POLICY).wanted == 1
+    assert guard_step("g", [0.0] * 2, tried=11, guards=6, policy=POLICY).wanted == 1, "lost tries count"
     doubtful = [-1.0, -1.0, *[0.0] * 10]
     assert guard_step("g", doubtful, tried=12, guards=6, policy=POLICY).wanted == 0
 

@@ -86,6 +86,57 @@ def test_bytes_outside_the_block_survive(before: bytes, after: bytes, new: list[
     assert changed == content
 
 
+OPS: tuple[Literal["add", "replace", "delete"], ...] = ("add", "replace", "delete")
+marked = [f"x {BEGIN}", END, f"a\n{END}\nb"]
+texts = st.one_of(rules, st.sampled_from([*marked, "", "ours", "- ours", "two\nlines"]))
+markers = st.sampled_from([BEGIN.encode() + b"\n", END.encode() + b"\r\n"])
+
+
+@given(
+    files,
+    files,
+    st.lists(st.tuples(st.sampled_from(OPS), texts, texts), max_size=6),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_no_edit_reaches_what_is_not_ours(
+    before: bytes,
+    after: bytes,
+    changes: list[tuple[Literal["add", "replace", "delete"], str, str]],
+    newline: str,
+) -> None:
+    """Whatever an editor asks for, in any order, with markers in its texts: what stands before and behind
+    the block, and a person's own line in it, stay byte for byte, and each edit is taken or refused."""
+    assume(not before or before.endswith(b"\n"))
+    content = before + block("a person's line", "- ours", newline=newline) + after
+    edits = [edit(op, rule, anchor) for op, rule, anchor in changes]
+    applied = apply(content, edits)
+    begin, end = (mark.encode() + newline.encode() for mark in (BEGIN, END))
+    own = b"a person's line" + newline.encode()
+    assert applied.content.startswith(before + begin + own)
+    assert applied.content.endswith(end + after)
+    assert len(applied.taken) + len(applied.refused) == len(edits)
+    assert parse(applied.content).before == before
+    assert parse(applied.content).after == after
+    if not applied.taken:
+        assert applied.content == content
+
+
+@given(st.lists(st.one_of(outside, markers), max_size=6))
+def test_markers_anywhere_are_refused_or_kept(pieces: list[bytes]) -> None:
+    """With markers missing, doubled or reversed the file is refused whole; else it is read exactly."""
+    content = b"\n".join(pieces)
+    assume(not content.startswith((b"\xff\xfe", b"\xfe\xff")))
+    lines = [line.strip() for line in content.removeprefix(BOM).split(b"\n")]
+    begins = [at for at, text in enumerate(lines) if text == BEGIN.encode()]
+    ends = [at for at, text in enumerate(lines) if text == END.encode()]
+    whole = (not begins and not ends) or (len(begins) == len(ends) == 1 and begins < ends)
+    if whole:
+        assert render(parse(content)) == content
+    else:
+        with pytest.raises(UserError, match="Nothing was changed"):
+            apply(content, [add("rule")])
+
+
 @given(files)
 def test_parse_and_render_are_exact(content: bytes) -> None:
     """A file that is read and not changed is written as it was."""

@@ -153,6 +153,43 @@ def test_what_a_person_said_himself_is_fine() -> None:
     assert look(rule, tools=(PAGE,), humans=(f"No! {rule}, I told you.",)) == ()
 
 
+def test_six_words_in_a_row_are_no_coincidence() -> None:
+    """Six words that only a tool printed are a quotation, five are not."""
+    printed = ("one two three four five six seven",)
+    assert [finding.code for finding in look("One, two, three, four, five, six!", tools=printed)] == [
+        "tool-output"
+    ]
+    assert look("One, two, three, four, five!", tools=printed) == ()
+
+
+def seen(before: str, after: str, *rules: str) -> list[tuple[str, Risk]]:
+    found = findings(
+        before=before.encode("utf-8", "surrogatepass"),
+        after=after.encode("utf-8", "surrogatepass"),
+        added_rules=rules,
+        human_texts=(),
+        tool_texts=(),
+        redact=lambda text: text,
+    )
+    return [(finding.code, finding.risk) for finding in found]
+
+
+def test_what_stood_there_before_is_not_the_drafts() -> None:
+    """Lines that the file held already are not looked at; a second copy of one is, and so is a rule that
+    stands in no line of the file as it was given."""
+    hidden = "a\u200bb\n"
+    assert seen(hidden, hidden + "more\n") == []
+    assert seen(hidden, hidden * 2) == [("hidden-text", Risk.HIGH)]
+    assert seen("x\n", "x\n", hidden) == [("hidden-text", Risk.HIGH)]
+
+
+def test_signs_that_carry_text_unseen_are_critical() -> None:
+    """Tag characters and terminal escapes are critical, a lone surrogate is hidden text."""
+    for sign in ("\U000e0041", "\x1b"):
+        assert ("hidden-text", Risk.CRITICAL) in seen("", f"a{sign}b\n", f"a{sign}b")
+    assert seen("", "", "a\ud800b") == [("hidden-text", Risk.HIGH)]
+
+
 def test_a_few_shared_words_are_coincidence() -> None:
     """Up to five words in a row that a tool's output has too prove nothing."""
     assert look("Use pnpm, not npm, here", tools=("please use pnpm, not npm, here: README",)) == ()

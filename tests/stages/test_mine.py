@@ -417,6 +417,21 @@ def test_a_new_holdout_version_starts_by_count_alone() -> None:
     assert [version.number for version in store.find(HoldoutVersion)] == [1, 2]
 
 
+def test_a_large_holdout_version_waits_for_half_as_many() -> None:
+    """Ten new tasks start a version after a small one; after one of thirty it takes fifteen."""
+    store = MemoryStore()
+    store.commit(HoldoutVersion(pool="", number=1, tasks=tuple(f"t-{n}" for n in range(30))))
+    sessions = [quiet(number) for number in range(15)]
+    found = run(sessions, store)
+    held = sum(task.split is Split.HOLDOUT for task in found.tasks)
+    assert NEW_VERSION <= held < 15
+    assert found.holdout is not None
+    assert found.holdout.number == 1
+    later = run([*sessions, *(quiet(number) for number in range(15, 30))], store)
+    assert later.holdout is not None
+    assert later.holdout.number == 2
+
+
 def test_corrections_that_are_no_longer_heard_are_dropped() -> None:
     """Where all its sessions were read again and give it no more, a correction leaves the list."""
     store = MemoryStore()
