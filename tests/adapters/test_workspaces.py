@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -292,3 +294,41 @@ def test_special_files_and_odd_names_do_not_stop_the_comparison(tmp_path: Path) 
         changes = folder.changes()
         done.set()
     assert [(change.path, change.added) for change in changes] == [("\ufffd", "odd")]
+
+
+LEAVES_ITS_FOLDER = """
+import os, signal, sys
+from pathlib import Path
+from nightschool.adapters.workspaces import Workspaces
+from nightschool.core.ports import SandboxPlan
+from nightschool.core.tasks import FilesSource
+with Workspaces(Path(sys.argv[1])).open(SandboxPlan(workspace=FilesSource())) as folder:
+    (folder.root / "deep").mkdir()
+    (folder.root / "deep").chmod(0)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    """After a kill -9 the next run removes the job's folder; the folders of living processes stay."""
+    plan = SandboxPlan(workspace=FilesSource())
+    with Workspaces(tmp_path).open(plan) as living:
+        done = subprocess.run([sys.executable, "-c", LEAVES_ITS_FOLDER, str(tmp_path)], check=False)
+        assert done.returncode == -signal.SIGKILL
+        assert len(list((tmp_path / "jobs").iterdir())) == 2
+        with Workspaces(tmp_path).open(plan) as fresh:
+            assert sorted((tmp_path / "jobs").iterdir()) == sorted([living.base, fresh.base])
+    assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_a_git_that_was_killed_leaves_no_lock_on_the_mirror(person: Path, tmp_path: Path) -> None:
+    """A lock that a killed git left in our mirror does not cost every later job its workspace."""
+    first, second = git(person, "rev-parse", "HEAD~1"), git(person, "rev-parse", "HEAD")
+    workspaces = Workspaces(tmp_path / "work")
+    with workspaces.open(SandboxPlan(workspace=GitSource(repository=str(person), commit=first))):
+        pass
+    (mirror,) = [path for path in (tmp_path / "work/mirrors").iterdir() if path.is_dir()]
+    (mirror / "shallow.lock").touch()
+    (mirror / f"refs/nightschool/{second}.lock").touch()
+    with workspaces.open(SandboxPlan(workspace=GitSource(repository=str(person), commit=second))) as folder:
+        assert (folder.root / "app.py").is_file()

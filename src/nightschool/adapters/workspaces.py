@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from nightschool.adapters import snapshots
@@ -37,14 +37,14 @@ class Workspaces:
         self._work = work
         self._mirrors = work / "mirrors"
         self._jobs = work / "jobs"
+        self._swept = False
 
     @contextmanager
     def open(self, plan: SandboxPlan) -> Iterator[Folder]:
         """The workspace and an empty HOME, removed on leaving. Raises `WorkspaceUnavailable`."""
         if plan.name in {"", ".", ".."} or "/" in plan.name or "\0" in plan.name:
             raise WorkspaceUnavailable(f"the name of a workspace is one part of a path, not {plan.name!r}")
-        self._jobs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        base = Path(tempfile.mkdtemp(prefix="job-", dir=self._jobs)).resolve()
+        base, mine = self._fresh()
         try:
             root = base / "workspace" / plan.name
             root.mkdir(parents=True)
@@ -65,6 +65,34 @@ class Workspaces:
             yield folder
         finally:
             remove_tree(base)
+            os.close(mine)
+
+    def _fresh(self) -> tuple[Path, int]:
+        """A new folder and the descriptor that says, by a lock on it, that its process lives.
+
+        Before the first one, what killed processes left is removed. The lock on the whole keeps another
+        process from taking a folder for abandoned before its own lock is held.
+        """
+        self._jobs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _held(self._jobs.with_suffix(".lock")):
+            if not self._swept:
+                self._sweep()
+                self._swept = True
+            base = Path(tempfile.mkdtemp(prefix="job-", dir=self._jobs)).resolve()
+            mine = _alive(base)
+            fcntl.flock(mine, fcntl.LOCK_EX)
+        return base, mine
+
+    def _sweep(self) -> None:
+        """Remove the folders whose process is gone. What cannot be removed is no reason not to work."""
+        for base in self._jobs.glob("job-*"):
+            with suppress(OSError):
+                theirs = _alive(base)
+                try:
+                    fcntl.flock(theirs, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    remove_tree(base)
+                finally:
+                    os.close(theirs)
 
     def _mirror(self, source: GitSource) -> Path:
         """Our bare repository that holds the commit, fetched from the person's where it is new."""
@@ -85,6 +113,7 @@ class Workspaces:
                         folder=self._mirrors,
                     )
                 if not _holds(mirror, commit):
+                    _unlock(mirror)
                     fetch(repository, commit, into=mirror, ref=f"refs/nightschool/{commit}")
             except GitFailed as error:
                 raise WorkspaceUnavailable(
@@ -184,6 +213,16 @@ def _check_out(mirror: Path, source: GitSource, root: Path) -> None:
         raise WorkspaceUnavailable(
             f"no workspace could be made of {source.repository} at {source.commit[:12]}: {error}"
         ) from error
+
+
+def _alive(base: Path) -> int:
+    return os.open(base / "alive", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def _unlock(mirror: Path) -> None:
+    """Remove the locks of a git that was killed. We alone write here, and hold our own lock on it."""
+    for lock in (*mirror.glob("*.lock"), *mirror.glob("refs/**/*.lock")):
+        lock.unlink(missing_ok=True)
 
 
 @contextmanager
