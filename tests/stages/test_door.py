@@ -197,6 +197,19 @@ def test_the_time_limit_starts_no_further_job() -> None:
         door.run(job_of("two"), GO)
 
 
+def test_a_clock_that_was_set_back_gives_no_time_as_a_present() -> None:
+    """The time limit counts what passed, whatever the clock was set to meanwhile."""
+    clock = FakeClock(step=timedelta(0))
+    door = door_of(runs_of(did()), MemoryStore(), budget=Budget(jobs=None, wall=timedelta(minutes=5)))
+    door.clock = clock
+    clock.advance(timedelta(minutes=4))
+    assert door.left() > 0
+    clock.advance(timedelta(hours=-2))
+    assert door.left() > 0
+    clock.advance(timedelta(minutes=1))
+    assert door.left() == 0
+
+
 def test_a_crash_of_a_runner_is_an_outcome() -> None:
     """An exception that is none of ours becomes a failed outcome that names it, redacted, and is kept."""
 

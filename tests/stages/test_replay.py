@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from threading import Event
+from typing import Any
+
 import pytest
 
-from job_builders import LOST, FakeRunner, did, door_of, job_of, replay_of, requests_of, runs_of
+from job_builders import FREE, LOST, FakeRunner, did, door_of, job_of, replay_of, requests_of, runs_of
 from nightschool.core.cycles import Budget
 from nightschool.core.errors import BudgetExhausted
-from nightschool.core.jobs import Failed, Finished, LostTry, Reason
+from nightschool.core.jobs import Failed, Finished, Job, LostTry, Outcome, Reason
 from nightschool.core.trials import Trial
 from nightschool.rules.checking import Judgement
 from nightschool.stages.replay import PAUSE_SECONDS, TRIES
@@ -152,3 +155,57 @@ def test_an_edit_goes_through_the_same_door() -> None:
     with pytest.raises(BudgetExhausted, match="2 jobs"):
         replay.ask(job_of("another edit"))
     assert store.find(Trial) == ()
+
+
+class Stoppable:
+    """A runner whose first job ends at once; the others run until they are told to stop."""
+
+    name = "fake"
+
+    def __init__(self) -> None:
+        self.begun, self.stopped = Event(), Event()
+
+    def version(self) -> str:
+        return "1"
+
+    def run(self, job: Job, cancelled: Event) -> Outcome:
+        if job.prompt == "short":
+            assert self.begun.wait(10)
+            return did()
+        self.begun.set()
+        if cancelled.wait(10):
+            self.stopped.set()
+        return Failed(reason=Reason.CANCELLED, message="stopped", usage=FREE)
+
+
+def interrupt(*_: object) -> Any:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_in_a_progress_line_stops_every_job() -> None:
+    """Ctrl-C (or a reader who went away) while progress is told: what runs is stopped before it goes on up."""
+    runner, store = Stoppable(), MemoryStore()
+    replay = replay_of(door_of(runner, store), store)
+    replay.progress = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        replay.trials(requests_of("short", "long"))
+    assert runner.stopped.is_set()
+    assert [lost.reason for lost in store.find(LostTry)] == [Reason.CANCELLED]
+
+
+def test_an_interrupt_between_two_submits_stops_every_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while jobs are still handed over stops those that began already."""
+    runner, store = Stoppable(), MemoryStore()
+    replay = replay_of(door_of(runner, store), store)
+    submit = replay.engine.submit
+
+    def second_is_interrupted(job: Job) -> int:
+        if runner.begun.wait(0 if job.prompt == "long" else 10):
+            raise KeyboardInterrupt
+        return submit(job)
+
+    monkeypatch.setattr(replay.engine, "submit", second_is_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replay.trials(requests_of("long", "other"))
+    assert runner.stopped.is_set()
+    assert not store.find(Finished)

@@ -150,6 +150,21 @@ def adopted_at(store: Store, draft: Draft, path: Path, hour: int) -> Release:
     return release
 
 
+def test_a_clock_that_was_set_back_changes_no_status(store: MemoryStore, path: Path) -> None:
+    """Adopted, taken back an hour "earlier", adopted again earlier still: the last act in writing counts."""
+    draft = propose(store)
+    live = FileSystemLiveFiles()
+    for hour, status in ((13, Status.PUBLISHED), (12, Status.ROLLED_BACK), (11, Status.PUBLISHED)):
+        clock = FakeClock(start=FakeClock().now().replace(hour=hour))
+        if status is Status.PUBLISHED:
+            adopt(draft.id, store=store, live=live, place=lambda _: path, clock=clock, actor="ada")
+        else:
+            undo(None, store=store, live=live, clock=clock, actor="ada")
+        assert dossier(store, draft.id).status is status, hour
+    times = [release.at for release in store.find(Release) if release.step is Step.DONE]
+    assert times == sorted(set(times))
+
+
 def test_undo_of_what_was_never_published_is_refused(store: MemoryStore) -> None:
     """An unknown name is not found; a proposal in review is in the wrong state."""
     draft = propose(store)

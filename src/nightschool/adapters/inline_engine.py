@@ -18,13 +18,16 @@ class InlineEngine:
             raise ValueError("an engine needs a width of at least 1")
         self._run = run
         self._pool = ThreadPoolExecutor(max_workers=width, thread_name_prefix="job")
-        self._waiting: dict[Future[Outcome], tuple[Ticket, Event]] = {}
+        self._waiting: dict[Future[Outcome], Ticket] = {}
+        self._cancels: dict[Ticket, Event] = {}
         self._next = 1
 
     def submit(self, job: Job) -> Ticket:
         ticket, cancelled = self._next, Event()
         self._next += 1
-        self._waiting[self._pool.submit(self._run, job, cancelled)] = (ticket, cancelled)
+        # Before the job starts: a Ctrl-C right behind its start must find how to stop it.
+        self._cancels[ticket] = cancelled
+        self._waiting[self._pool.submit(self._run, job, cancelled)] = ticket
         return ticket
 
     def completed(self) -> Iterator[tuple[Ticket, Outcome]]:
@@ -33,23 +36,24 @@ class InlineEngine:
             while self._waiting:
                 done, _ = wait(self._waiting, return_when=FIRST_COMPLETED, timeout=0.2)
                 for future in done:
-                    ticket, _ = self._waiting[future]
                     outcome = future.result()
-                    del self._waiting[future]
+                    ticket = self._waiting.pop(future)
+                    del self._cancels[ticket]
                     yield ticket, outcome
         except BaseException:
             self.stop()
             raise
 
     def cancel(self, ticket: Ticket) -> None:
-        for number, cancelled in self._waiting.values():
-            if number == ticket:
-                cancelled.set()
+        if ticket in self._cancels:
+            self._cancels[ticket].set()
 
     def stop(self) -> None:
         """Cancel all and wait for their end."""
-        for future, (_, cancelled) in self._waiting.items():
+        for cancelled in self._cancels.values():
             cancelled.set()
+        for future in self._waiting:
             future.cancel()
         wait([future for future in self._waiting if not future.cancelled()])
         self._waiting.clear()
+        self._cancels.clear()

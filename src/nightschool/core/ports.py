@@ -271,6 +271,10 @@ class Engine(Protocol):
 
     def cancel(self, ticket: Ticket) -> None: ...
 
+    def stop(self) -> None:
+        """Cancel all that is outstanding and wait for its end; its outcomes are dropped."""
+        ...
+
 
 class Store(Protocol):
     """What is remembered. Every method is one transaction; two processes at once lose nothing."""

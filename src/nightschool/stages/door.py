@@ -7,7 +7,7 @@ the record after it ended, and the one place where a crash of a runner becomes a
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from threading import Event, Lock
 
@@ -39,6 +39,8 @@ class Door:
     cycle: str
     started_at: datetime
     _spend: Spend = field(default_factory=Spend)
+    _looked_at: datetime | None = None
+    _elapsed: timedelta = timedelta(0)
     _lock: Lock = field(default_factory=Lock)
 
     @property
@@ -170,9 +172,16 @@ class Door:
         """Why no further job may start; called with the lock held."""
         if self.budget.jobs is not None and self._spend.jobs >= self.budget.jobs:
             return f"the limit of {self.budget.jobs} jobs is reached"
-        if self.budget.wall is not None and self.clock.now() - self.started_at >= self.budget.wall:
+        if self.budget.wall is not None and self._worked() >= self.budget.wall:
             return f"the limit of {self.budget.wall.total_seconds() / 60:.0f} minutes is reached"
         return _no_room(self._spend, self.budget)
+
+    def _worked(self) -> timedelta:
+        """Time since the start; a clock that is set back meanwhile gives no time as a present."""
+        now = self.clock.now()
+        self._elapsed += max(timedelta(0), now - (self._looked_at or self.started_at))
+        self._looked_at = now
+        return self._elapsed
 
 
 def _no_room(spend: Spend, budget: Budget) -> str | None:

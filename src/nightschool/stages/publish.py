@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from nightschool.core.errors import Conflict, NightschoolError, NotAllowed, NotFound, UserError
@@ -97,7 +98,7 @@ def adopt(
             return _published(case.releases)[-1]
         now_live = live.read(place(draft.target))
         after = _permit(case, now_live, store=store, actor=actor, reason=reason)
-        at = clock.now()
+        at = _next_time(store, clock)
         mode = NEW_FILE_MODE if now_live.mode is None else now_live.mode
         intended = Release(
             number=_next_number(store),
@@ -131,7 +132,11 @@ def reject(draft_id: str, *, store: Store, clock: Clock, actor: str, reason: str
         if not actor:
             raise NotAllowed([("no-actor", "a review needs the name of its reviewer")])
         review = Review(
-            draft=case.draft.digest, reviewer=actor, decision=Decision.REJECT, reason=reason, at=clock.now()
+            draft=case.draft.digest,
+            reviewer=actor,
+            decision=Decision.REJECT,
+            reason=reason,
+            at=_next_time(store, clock),
         )
         store.commit(review)
         return review
@@ -171,7 +176,7 @@ def undo(
             undoes=release.number,
             actor=actor,
             reason=reason,
-            at=clock.now(),
+            at=_next_time(store, clock),
         )
         store.commit(intended)
         return _carry_out(intended, store=store, live=live, expected=now_live.content, content=content)
@@ -322,6 +327,12 @@ def _closed(intended: Release, live: LiveFiles) -> Release:
     else:
         why = "broken off, and the file now holds neither what it held before nor what was to be written"
     return replace(intended, step=Step.ABANDONED, reason=why)
+
+
+def _next_time(store: Store, clock: Clock) -> datetime:
+    """Now, or just after the newest act where the clock was set back: a status is read from their order."""
+    acts = [act.at for act in (*store.find(Review), *store.find(Release))]
+    return max([clock.now(), *(at + timedelta(microseconds=1) for at in acts)])
 
 
 def _next_number(store: Store) -> str:

@@ -97,13 +97,23 @@ class Replay:
         for attempt in range(TRIES):
             if attempt:
                 self.pause(PAUSE_SECONDS * 2 ** (attempt - 1))
-            tickets = {self.engine.submit(job): key for key, job in waiting.items()}
-            for ticket, outcome in self.engine.completed():
-                outcomes[tickets[ticket]] = outcome
-                self._report()
+            try:
+                outcomes |= self._round(waiting)
+            except BaseException:
+                # Ctrl-C between two submits, a progress line that nobody reads: no job outlives its cycle.
+                self.engine.stop()
+                raise
             waiting = {key: job for key, job in jobs.items() if _lost(outcomes[key])}
             if not waiting or self.door.left() < len(waiting):
                 break
+        return outcomes
+
+    def _round(self, jobs: dict[str, Job]) -> dict[str, Outcome]:
+        tickets = {self.engine.submit(job): key for key, job in jobs.items()}
+        outcomes: dict[str, Outcome] = {}
+        for ticket, outcome in self.engine.completed():
+            outcomes[tickets[ticket]] = outcome
+            self._report()
         return outcomes
 
     def _trial(self, request: TrialRequest, job: Job, outcome: Outcome) -> Trial:
