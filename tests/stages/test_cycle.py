@@ -250,14 +250,7 @@ def test_a_rejected_proposal_is_not_made_again(place: Place) -> None:
     learned = about(run_cycle(place, runner=runner))
     assert (learned.code, learned.draft) == ("no-edit", None)
     assert [item.code for item in learned.refused] == ["repeats-rejected"]
-    (shown,) = [
-        file.content.decode()
-        for job in runner.jobs
-        if job.role is Role.EDIT
-        for file in job.files
-        if file.path == "evidence/rejected.json" and b"pathlib" in file.content
-    ]
-    assert "a person rejected it: not in this project" in shown
+    assert "a person rejected it: not in this project" in shown_as_rejected(runner)
 
 
 def test_what_is_adopted_is_not_learned_again(place: Place) -> None:
@@ -284,6 +277,60 @@ def test_what_is_adopted_is_not_learned_again(place: Place) -> None:
     runner = QuickRunner()
     learned = about(run_cycle(place, runner=runner))
     assert (learned.code, learned.draft, runner.jobs) == ("taken-back", first.draft, [])
+
+
+def test_what_was_taken_back_is_not_proposed_again_from_another_file(place: Place) -> None:
+    """After an undo the same edit is never proposed unchanged, also where the live file is another one now."""
+    first = about(run_cycle(place, runner=QuickRunner()))
+    assert first.draft is not None
+    with cycle_in(place) as (parts, _):
+        ports = {"store": parts.store, "clock": parts.clock, "live": parts.live}
+        adopt(first.draft, **ports, place=parts.place, actor="sam")  # type: ignore[arg-type]
+        undo(None, **ports, actor="sam")  # type: ignore[arg-type]
+    with (place.project / "CLAUDE.md").open("a") as live:
+        live.write("\nWritten by hand.\n")
+    runner = QuickRunner()
+    learned = about(run_cycle(place, runner=runner))
+    assert (learned.code, learned.draft) == ("no-edit", None)
+    assert [item.code for item in learned.refused] == ["repeats-rejected"]
+    assert "a person adopted it and took it back" in shown_as_rejected(runner)
+
+
+def shown_as_rejected(runner: QuickRunner) -> str:
+    """What the editor was told of rejected edits on pathlib."""
+    (shown,) = [
+        file.content.decode()
+        for job in runner.jobs
+        if job.role is Role.EDIT
+        for file in job.files
+        if file.path == "evidence/rejected.json" and b"pathlib" in file.content
+    ]
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("# l\n".encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        (None, "is no regular file"),
+    ],
+)
+def test_a_memory_file_that_cannot_be_edited_is_said_before_a_job_is_spent(
+    place: Place, content: bytes | None, why: str
+) -> None:
+    """Another encoding, a folder in its place: the report names file and way out."""
+    live = place.project / "CLAUDE.md"
+    live.unlink()
+    if content is None:
+        live.mkdir()
+    else:
+        live.write_bytes(content)
+    runner = QuickRunner()
+    report = run_cycle(place, runner=runner)
+    assert {item.code for item in report.learned} == {"needs-you"}
+    assert why in about(report).why
+    assert str(live) in about(report).why
+    assert runner.jobs == []
 
 
 def test_an_editor_sees_no_held_out_request(place: Place) -> None:

@@ -22,6 +22,7 @@ WORDS = {
     "invalid": "the exam says nothing about it",
     "budget-ended": "the budget ended first",
     "lost": "every attempt was lost",
+    "no-edit": "no edit was left to try",
     "taken-back": "you took it back",
     "needs-you": "needs you first",
 }

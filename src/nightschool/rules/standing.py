@@ -13,6 +13,8 @@ from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Status, Verd
 from nightschool.core.tasks import Candidate
 from nightschool.core.values import digest_bytes
 
+TURNED_DOWN = {Status.REJECTED, Status.EVALUATION_FAILED, Status.ROLLED_BACK}
+
 
 def root_for(candidate: Candidate, *, scope: str, project: str | None) -> str | None:
     """Root of the project whose memory file a draft would change; None: the person's own file.
@@ -59,7 +61,8 @@ def open_draft(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> Draft
 def turned_down(
     candidate: Candidate, cases: Iterable[Dossier], refused: Iterable[RefusedEdit], cycle: str
 ) -> tuple[RefusedEdit, ...]:
-    """Edits that the gate, a person or the safety check turned down, as an editor is told of them.
+    """Edits that the gate, a person or the safety check turned down or that a person took back, as an
+    editor is told of them.
 
     Edits that were refused for what they carry are not among them: an editor that reads why would learn
     what the checks look for. Nor are those of an invalid exam, which says nothing about them.
@@ -70,7 +73,7 @@ def turned_down(
             edit=edit, code="repeats-rejected", text=_reason(case), candidate=candidate.id, cycle=cycle
         )
         for case in cases
-        if case.status in {Status.REJECTED, Status.EVALUATION_FAILED} and not _invalid(case)
+        if case.status in TURNED_DOWN and not _invalid(case)
         for edit in case.draft.edits
     ]
     return (*unsafe, *rejected)
@@ -89,4 +92,6 @@ def _reason(case: Dossier) -> str:
     """Why a draft was turned down, without a word of the gate: an editor reads it."""
     if case.status is Status.REJECTED:
         return f"a person rejected it: {case.reviews[-1].reason}"
+    if case.status is Status.ROLLED_BACK:
+        return "a person adopted it and took it back"
     return "it did not pass an exam on work that you do not see"

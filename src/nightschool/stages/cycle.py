@@ -169,8 +169,8 @@ class Cycle:
 
     def _learn(self, candidate: Candidate, mined: Mined) -> Learned:
         where = root_for(candidate, scope=self.scope, project=self.project)
-        base = self.surface.load(None if where is None else Path(where), self.person_home)
         target = self.surface.memory_target(project=where)
+        base = self.surface.load(None if where is None else Path(where), self.person_home)
         live = self.live.read(self.surface.live_path(target, self.person_home))
         cases = [dossier(self.store, d.id) for d in self.store.find(Draft, owner=candidate.id)]
         done = settled(cases, base, live)
