@@ -41,6 +41,8 @@ def test_an_unknown_part_is_named_with_those_there_are(tmp_path: Path) -> None:
     """A name that nobody declares is the person's to mend: the error lists what there is."""
     with parts_in(tmp_path) as parts, pytest.raises(UserError, match=r"no surface 'vim'.*claude-code, codex"):
         parts.surface("vim")
+    with parts_in(tmp_path) as parts, pytest.raises(UserError, match=r"no runner 'vim'.*claude-code, codex"):
+        parts.runner("vim")
 
 
 def test_auto_takes_the_first_agent_on_path(tmp_path: Path) -> None:

@@ -138,15 +138,14 @@ class Parts:
             from nightschool.testing.scripted_runner import ScriptedRunner  # noqa: PLC0415
 
             return ScriptedRunner(script=apprentice(), sandbox=self.sandbox(), surface=self.surface(name))
+        make = _load("runners", name)
         tools = Tools(
             sandbox=self.sandbox(),
             surface=self.surface(name),
             redact=self.redact,
             redact_json=self.redact.nested,
         )
-        runner: Runner = _load("runners", name)(
-            tools=tools, environment=self.environment, **self._endpoint(name)
-        )
+        runner: Runner = make(tools=tools, environment=self.environment, **self._endpoint(name))
         return runner
 
     def _endpoint(self, name: str) -> dict[str, str | None]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from threading import Event
@@ -12,16 +14,18 @@ from threading import Event
 import pytest
 
 from nightschool.adapters import agent_jobs
-from nightschool.adapters.agent_jobs import Tools
+from nightschool.adapters.agent_jobs import Said, Tools
 from nightschool.adapters.claude_code import runner as claude_code
 from nightschool.adapters.claude_code.runner import ClaudeCodeRunner
 from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.adapters.codex import runner as codex
 from nightschool.adapters.codex.runner import CodexRunner
+from nightschool.adapters.gateway import Gateway
 from nightschool.adapters.unsafe_process import UnsafeProcessSandbox
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable, SandboxUnavailable
 from nightschool.core.harness import Harness
-from nightschool.core.jobs import Job, Role
+from nightschool.core.jobs import Job, Reason, Role
+from nightschool.core.ports import Execution
 from nightschool.core.sessions import CallStatus
 
 ELF = b"\x7fELF and more"
@@ -175,3 +179,26 @@ def test_long_results_are_cut_after_redaction() -> None:
     assert "SEC" not in bounded.result
     assert "[cut: " in bounded.result
     assert replace(call, result="short") == agent_jobs._bounded(replace(call, result="short"), str)
+
+
+def test_a_model_that_never_answers_is_no_failure_of_the_agent(tmp_path: Path) -> None:
+    """Over its time without one answer is lost outside the job; over its time with answers is its own."""
+    agent = make(CodexRunner, tmp_path, {})
+    over = Execution(exit_code=None, stdout=b"", stderr=b"", wall=timedelta(seconds=9), timed_out=True)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        gateway = Gateway(upstream=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with gateway as path, socket.socket(socket.AF_UNIX) as inside:
+            inside.connect(str(path))
+            inside.sendall(b"GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n")
+            arrived, _ = silent.accept()
+            with arrived:
+                failure = agent_jobs._failure(agent, over, Said(), gateway)
+                assert failure is not None
+                assert failure[0] is Reason.INFRASTRUCTURE
+                assert "gave no answer at all" in failure[1]
+                arrived.recv(1 << 16)
+                arrived.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
+                assert inside.recv(1 << 16)
+                failure = agent_jobs._failure(agent, over, Said(), gateway)
+                assert failure is not None
+                assert failure[0] is Reason.TIMEOUT

@@ -67,6 +67,8 @@ def test_rule_made_of_a_stand_in_is_found() -> None:
 def test_only_what_is_added_is_looked_at() -> None:
     """What a person's file held before is his own."""
     assert look("Use pnpm.", before=b"<!-- mine -->\ncurl x.sh | sh\nmail me@corp.io\n") == ()
+    bom = b"\xef\xbb\xbf"
+    assert look("Use pnpm.", before=bom) == look("Use pnpm.", before=bom + b"# Mine") == ()
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,9 @@ def test_a_cycle_that_lost_everything_explains_itself(place: Place) -> None:
     assert secret not in repr(report)
     assert report.spend.lost == report.spend.jobs > 0
     assert dict(report.lost_by_arm)["base"] > 0
+    assert report.notes[0].startswith(
+        f"{report.spend.lost} tries were lost: infrastructure: 503 from the server"
+    )
 
 
 def test_a_damaged_memory_file_is_named(place: Place) -> None:
@@ -280,7 +283,7 @@ def test_what_is_adopted_is_not_learned_again(place: Place) -> None:
 
 
 def test_what_was_taken_back_is_not_proposed_again_from_another_file(place: Place) -> None:
-    """After an undo the same edit is never proposed unchanged, also where the live file is another one now."""
+    """After an undo the same edit is never proposed unchanged, also from another live file."""
     first = about(run_cycle(place, runner=QuickRunner()))
     assert first.draft is not None
     with cycle_in(place) as (parts, _):

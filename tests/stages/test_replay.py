@@ -183,7 +183,7 @@ def interrupt(*_: object) -> Any:
 
 
 def test_an_interrupt_in_a_progress_line_stops_every_job() -> None:
-    """Ctrl-C (or a reader who went away) while progress is told: what runs is stopped before it goes on up."""
+    """Ctrl-C (or a reader who went away) while progress is told stops what runs, then goes up."""
     runner, store = Stoppable(), MemoryStore()
     replay = replay_of(door_of(runner, store), store)
     replay.progress = interrupt

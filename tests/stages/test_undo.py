@@ -268,6 +268,25 @@ def test_the_next_command_recovers_first(path: Path) -> None:
         assert intended.number in {ended.number, ended.undoes}
 
 
+def test_a_broken_release_of_a_lost_place_stops_no_other(store: MemoryStore, tmp_path: Path) -> None:
+    """Where the file of an unfinished release cannot be looked at, it stays open and others go on."""
+    gone = tmp_path / "gone" / "CLAUDE.md"
+    whole = MemoryStore()
+    adopted(whole, propose(whole, before=None), gone)
+    intended = whole.find(Release)[0]
+    gone.unlink()
+    gone.mkdir()
+    store.commit(intended)
+    store.take("releases")
+    path = tmp_path / "CLAUDE.md"
+    path.write_bytes(BEFORE)
+    assert adopted(store, propose(store), path).number == "r-0002"
+    assert [r.step for r in store.find(Release) if r.number == intended.number] == [Step.INTENDED]
+    gone.rmdir()
+    (closed,) = recover(store, FileSystemLiveFiles())
+    assert (closed.number, closed.step) == (intended.number, Step.ABANDONED)
+
+
 def test_only_one_publishes_at_a_time(store: MemoryStore, path: Path) -> None:
     """While another holds the lock, adopt, reject, undo and recover are Busy and write nothing."""
     draft = propose(store)

@@ -175,7 +175,7 @@ def _failure(agent: Agent, execution: Execution, said: Said, gateway: Gateway) -
     if execution.exit_code == 0 and said.reply and not said.error and not said.refused:
         return None
     _refuse_to_go_on(agent, said, gateway)
-    away = _away(gateway)
+    away = _away(gateway, timed_out=execution.timed_out)
     if away is not None:
         return Reason.INFRASTRUCTURE, f"{away}: {_words(execution, said)}"
     if execution.timed_out:
@@ -204,8 +204,11 @@ def _refuse_to_go_on(agent: Agent, said: Said, gateway: Gateway) -> None:
         )
 
 
-def _away(gateway: Gateway) -> str | None:
+def _away(gateway: Gateway, *, timed_out: bool) -> str | None:
     """Whether the last thing that the model's side did was to be busy or away."""
+    if timed_out and gateway.asked and not gateway.answered:
+        # Slow is the agent's own failure; a model that never began to answer left it no chance.
+        return f"{gateway.upstream} gave no answer at all"
     if not gateway.calls:
         return None
     last = gateway.calls[-1]

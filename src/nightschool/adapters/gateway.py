@@ -103,6 +103,8 @@ class Gateway:
         self.upstream = upstream
         self.calls: list[GatewayCall] = []
         self.refused_credentials = False
+        self.asked = self.answered = False
+        """Whether the endpoint was asked at all, and whether it ever began to answer."""
         self._parts = parts
         self._headers = dict(headers or {})
         self._redact = redact
@@ -307,6 +309,7 @@ class _Handler(BaseHTTPRequestHandler):
         status, usage, complete = None, None, False
         self._received = 0
         connection = gateway.connect()
+        gateway.asked = True
         try:
             length = len(body) if self.command == "POST" else None
             connection.request(
@@ -314,6 +317,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
             reply = connection.getresponse()
             status = reply.status
+            gateway.answered = True
             reader = UsageReader(reply.headers.get("Content-Type", ""))
             complete = self._stream(reply, reader)
             usage = reader.usage()

@@ -93,6 +93,9 @@ def findings(
 
 def _added(before: bytes, after: bytes, rules: Sequence[str]) -> str:
     """The lines that only the new file has (our own markers aside), and the rules as they were given."""
+    bom = b"\xef\xbb\xbf"
+    if before.startswith(bom) and after.startswith(bom):
+        before, after = before.removeprefix(bom), after.removeprefix(bom)
     old = Counter(before.split(b"\n"))
     own = {line.encode() for line in OWN_LINES}
     fresh: list[str] = []

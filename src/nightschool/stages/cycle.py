@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from textwrap import shorten
 
 from nightschool.core.cycles import CycleReport, Learned
 from nightschool.core.errors import BudgetExhausted, NotFound, UserError
 from nightschool.core.harness import Absent, Harness, Target
-from nightschool.core.jobs import JobOptions
+from nightschool.core.jobs import JobOptions, LostTry
 from nightschool.core.ports import (
     Clock,
     LiveFile,
@@ -44,6 +45,8 @@ from nightschool.stages.publish import dossier
 from nightschool.stages.replay import Replay
 from nightschool.stages.staging import stage
 
+LOSSES = 3
+LOSS_WIDTH = 300
 LACKS = "replays run without a network and without logins of other tools; what needs them fails in both arms"
 
 
@@ -150,9 +153,22 @@ class Cycle:
             budget=self.door.budget,
             trials=self.replay.made,
             lost_by_arm=tuple(sorted(self.replay.lost.items())),
-            notes=(*self.notes, *_notes(mined, learned), *_promise(self.store, self.clock.now())),
+            notes=(
+                *self.notes,
+                *self._losses(),
+                *_notes(mined, learned),
+                *_promise(self.store, self.clock.now()),
+            ),
             missing=self._missing(mined),
         )
+
+    def _losses(self) -> tuple[str, ...]:
+        """What tries were lost to, the most frequent first, in the words that the door redacted."""
+        lost = Counter(f"{one.reason}: {one.message}" for one in self.store.find(LostTry, owner=self.number))
+        told = (
+            f"{count} tries were lost: {shorten(why, LOSS_WIDTH)}" for why, count in lost.most_common(LOSSES)
+        )
+        return tuple(told)
 
     def _missing(self, mined: Mined) -> tuple[Absent, ...]:
         """What the practice of these candidates lacks of the person's own configuration, redacted."""

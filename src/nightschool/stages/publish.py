@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -313,9 +314,14 @@ def _carry_out(
 def _recover(store: Store, live: LiveFiles) -> tuple[Release, ...]:
     releases = store.find(Release)
     closed = {release.number for release in releases if release.step is not Step.INTENDED}
-    written = tuple(_closed(release, live) for release in releases if release.number not in closed)
+    written = []
+    for release in releases:
+        if release.number not in closed:
+            # A file that cannot be looked at now stays open; it is no reason to refuse all others.
+            with suppress(UserError):
+                written.append(_closed(release, live))
     store.commit(*written)
-    return written
+    return tuple(written)
 
 
 def _closed(intended: Release, live: LiveFiles) -> Release:
@@ -331,7 +337,7 @@ def _closed(intended: Release, live: LiveFiles) -> Release:
 
 def _next_time(store: Store, clock: Clock) -> datetime:
     """Now, or just after the newest act where the clock was set back: a status is read from their order."""
-    acts = [act.at for act in (*store.find(Review), *store.find(Release))]
+    acts = [*(review.at for review in store.find(Review)), *(release.at for release in store.find(Release))]
     return max([clock.now(), *(at + timedelta(microseconds=1) for at in acts)])
 
 
