@@ -105,7 +105,7 @@ def job_of(prompt: str = "Set it up", **more: object) -> Job:
         "agent_version": "1",
         "harness": Harness(),
     }
-    return Job(**(values | more))  # type: ignore[arg-type]
+    return Job(**(values | more))  # type: ignore[arg-type]  # values by name
 
 
 MOMENT = Moment(session="claude-code:aaaa1111", turn=2, quote="use pnpm, not npm")

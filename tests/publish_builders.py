@@ -175,7 +175,7 @@ def _be_killed(act: str, folder: Path, step: int) -> None:
     # The store and the file system between the calls of the ports too.
     watched: Any = Watched(store, killer)
     os.fsync = killer.around(os.fsync)
-    Path.replace = killer.around(Path.replace)  # type: ignore[method-assign]
+    Path.replace = killer.around(Path.replace)  # type: ignore[method-assign]  # kills in between
     if act == "undo":
         undone(watched, None, live)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -101,6 +102,43 @@ def test_broad_is_what_swallows(handler: str, *, broad: bool) -> None:
     """The rule sees bare handlers, tuples and aliases, and lets cleaning up be."""
     tree = ast.parse(f"try:\n  work()\n{handler}\n")
     assert bool(list(broad_handlers(tree))) is broad
+
+
+def test_core_is_standard_library_only() -> None:
+    """Values and contracts import nothing that would have to be installed, whatever its name."""
+    allowed = sys.stdlib_module_names | {"nightschool"}
+    foreign = [
+        f"{name}: {module}"
+        for name, tree in trees().items()
+        if name.startswith("core/")
+        for node in ast.walk(tree)
+        for module in _imported(node)
+        if module.partition(".")[0] not in allowed
+    ]
+    assert foreign == []
+
+
+def _imported(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Import():
+            return [alias.name for alias in node.names]
+        case ast.ImportFrom():
+            return [node.module or "."]
+    return []
+
+
+def test_every_exception_from_a_rule_has_its_reason() -> None:
+    """What a linter or the type checker is told to overlook says why, behind it or above it in the list."""
+    silent = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked()
+        if path.suffix == ".py"
+        for number, line in enumerate(text_of(path).splitlines(), 1)
+        if re.search(r"# (?:no" r"qa|type: ig" r"nore)\b", line)
+        and not re.search(r"# (?:no" r"qa: [A-Z0-9, ]+ -|type: ig" r"nore\[[a-z, -]+\]  #) \w", line)
+        and "PLC0415" not in line
+    ]
+    assert silent == []
 
 
 def test_only_the_cli_prints() -> None:

@@ -97,7 +97,7 @@ def test_an_interrupt_by_the_caller_stops_everything() -> None:
     outcomes = engine.completed()
     next(outcomes)
     with pytest.raises(KeyboardInterrupt):
-        outcomes.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
+        outcomes.throw(KeyboardInterrupt())  # type: ignore[attr-defined]  # it is a generator
     assert ended.is_set()
 
 

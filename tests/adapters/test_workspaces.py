@@ -82,7 +82,7 @@ def everything(folder: Path) -> dict[str, tuple[int, int, str]]:
     found = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
-        content = os.readlink(path).encode() if path.is_symlink() else b""  # noqa: PTH115
+        content = os.readlink(path).encode() if path.is_symlink() else b""  # noqa: PTH115 - the text as it is
         if path.is_file() and not path.is_symlink():
             content = path.read_bytes()
         found[str(path.relative_to(folder))] = (

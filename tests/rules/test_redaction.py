@@ -239,7 +239,7 @@ def test_key_must_be_long() -> None:
         (b"", False),
     ],
 )
-def test_secret_names(name: bytes, secret: bool) -> None:  # noqa: FBT001
+def test_secret_names(name: bytes, secret: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """A name is secret-like by its last words, not by a word in it."""
     assert is_secret_name(name) is secret
 

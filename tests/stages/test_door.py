@@ -326,7 +326,7 @@ def test_a_crash_in_one_thread_leaves_the_others() -> None:
     run: Callable[[int], Outcome]
     door = door_of(FakeRunner(some), MemoryStore())
     with ThreadPoolExecutor(4) as pool:
-        run = lambda number: door.run(job_of(f"job {number}"), GO)  # noqa: E731
+        run = lambda number: door.run(job_of(f"job {number}"), GO)  # noqa: E731 - used once
         outcomes = list(pool.map(run, range(8)))
     assert sum(isinstance(one, Failed) for one in outcomes) == 1
     assert (door.spend.jobs, door.spend.unsettled) == (8, 0)

@@ -83,7 +83,7 @@ def test_the_repository_has_the_commit_that_the_rows_name(tmp_path: Path) -> Non
     """The project is laid out with the very commit that Codex recorded, and a clean tree."""
     project = demo.lay_out(tmp_path)
     head = subprocess.run(
-        ["git", "rev-parse", "HEAD"],  # noqa: S607
+        ["git", "rev-parse", "HEAD"],  # noqa: S607 - git of the PATH
         cwd=project,
         capture_output=True,
         text=True,

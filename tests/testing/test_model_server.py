@@ -25,7 +25,7 @@ CLAUDE_TOOLS = [{"name": "Bash"}, {"name": "Write"}]
 
 
 def post(url: str, body: dict[str, Any], **headers: str) -> tuple[int, str]:
-    request = urllib.request.Request(url, data=json.dumps(body).encode(), headers=headers)  # noqa: S310
+    request = urllib.request.Request(url, data=json.dumps(body).encode(), headers=headers)  # noqa: S310 - our own address
     try:
         with urllib.request.urlopen(request, timeout=10) as reply:  # noqa: S310 - loopback
             return reply.status, reply.read().decode()

@@ -213,7 +213,7 @@ def _makes_tokens(path: str) -> bool:
 
 def _private_folder() -> Path:
     """A folder for this process alone, with a short path: the socket's whole path is bounded."""
-    for parent in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"):  # noqa: S108
+    for parent in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"):  # noqa: S108 - a folder of our own is made in it
         if parent and os.access(parent, os.W_OK) and len(os.fsencode(parent)) < LONGEST_SOCKET_PATH - 20:
             return Path(tempfile.mkdtemp(prefix="ns-", dir=parent))
     raise UserError("no temporary folder with a short path can be written: set TMPDIR to one")

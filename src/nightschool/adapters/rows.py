@@ -236,7 +236,7 @@ def list_files(source: str, root: str, endings: tuple[str, ...] = ("",)) -> Iter
         path = todo.pop()
         try:
             with os.scandir(path) as entries:
-                here = os.stat(path)  # noqa: PTH116
+                here = os.stat(path)  # noqa: PTH116 - ten thousand of them
                 if (here.st_dev, here.st_ino) in seen:
                     continue
                 seen.add((here.st_dev, here.st_ino))

@@ -80,7 +80,7 @@ def _sessions(parts: Parts, begins: datetime | None) -> list[Session]:
         if session.project is not None:
             if session.project not in roots:
                 roots[session.project] = parts.projects.root(session.project)
-            session = replace(session, project=roots[session.project])  # noqa: PLW2901
+            session = replace(session, project=roots[session.project])  # noqa: PLW2901 - the same session, under its root
         found.append(session)
     return found
 

@@ -263,7 +263,7 @@ POLITENESS = frozenset(
     please pls kindly hey hi hello ok okay so well now also and but just again no nope wait actually thanks
     bitte nein also aber und doch mal stop s'il vous plaît plait svp non por favor no per favore
     пожалуйста нет и а но 请 請 どうか ください
-    """.split()  # noqa: SIM905
+    """.split()  # noqa: SIM905 - a list of words reads as words
 )
 """Left aside where two statements are compared."""
 
