@@ -221,7 +221,8 @@ class Parts:
         """Who decides, for reviews and releases."""
         named = self.environment.get("USER") or self.environment.get("LOGNAME")
         if named:
-            return named
+            # Python read it by the machine's encoding, which may be a narrow one.
+            return os.fsencode(named).decode("utf-8", "replace")
         try:
             return pwd.getpwuid(os.getuid()).pw_name
         except KeyError:  # a container may know no name for its user

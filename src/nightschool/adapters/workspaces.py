@@ -228,7 +228,7 @@ def _unlock(mirror: Path) -> None:
 @contextmanager
 def _held(lock: Path) -> Iterator[None]:
     """One process at a time fills a mirror. The lock dies with its process."""
-    with lock.open("w") as stream:
+    with lock.open("wb") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 

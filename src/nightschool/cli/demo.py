@@ -222,7 +222,7 @@ def _adopt_and_undo(
         f"7. Undone as {back.number}: old bytes and mode are back: {'yes' if same else 'NO'}.",
         "",
     )
-    return {"published": release.number, "right_after_adopting": [passed, tried], "undone": same}
+    return {"published": release.number, "undone": same}
 
 
 def _same(now: LiveFile, old: LiveFile) -> bool:
@@ -254,8 +254,6 @@ def _summary(report: CycleReport, prepared: Prepared) -> dict[str, object]:
         "verdict": None,
         "published": None,
         "undone": None,
-        "runner": report.runner,
-        "sandbox": report.sandbox,
     }
 
 

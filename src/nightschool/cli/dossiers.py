@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.cli.verdicts import examined
+from nightschool.core.cycles import CycleReport
 from nightschool.core.proposals import Decision, Release, Status, Step, Verdict, VerdictKind
 from nightschool.core.tasks import Correction
+from nightschool.rules.report import cycle_line, spend_line
 from nightschool.rules.telling import counted
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
         "releases": case.releases,
         "refused_edits": case.refused_edits,
         "diff": difference(case.draft, parts),
+        "report": _report(case, parts.store),
         "next": following(case),
     }
 
@@ -94,6 +97,7 @@ def pieces(case: Dossier, parts: Parts) -> Pieces:
         f"your words: {said or 'not known any more'}{heard}",
         f"file: {parts.place(draft.target)}" + ("" if draft.before is not None else " (would be new)"),
         f"made: {draft.created_at:{TIME}} UTC, cycle {draft.cycle}",
+        *_cycle(_report(case, parts.store)),
         "",
         Line("Edits, and your words that justify them", "bold"),
         *(line for edit in draft.edits for line in _edit(edit)),
@@ -115,6 +119,19 @@ def words(case: Dossier, store: Store) -> str | None:
         return None
     correction = store.get(Correction, case.candidate.correction)
     return case.candidate.statement if correction is None else correction.statement
+
+
+def _report(case: Dossier, store: Store) -> CycleReport | None:
+    """The report of the cycle that examined it last; None where that one broke off."""
+    verdict = _verdict(case)
+    return store.get(CycleReport, verdict.cycle if verdict else case.draft.cycle)
+
+
+def _cycle(report: CycleReport | None) -> Pieces:
+    if report is None:
+        return ["its cycle has no report: it broke off"]
+    told = (cycle_line(report), spend_line(report.spend))
+    return [f"cycle {report.cycle}: {told[0]}", f"  {told[1]}"]
 
 
 def difference(draft: Draft, parts: Parts) -> str:

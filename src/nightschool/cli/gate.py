@@ -170,4 +170,4 @@ def _simulated(out: Output, simulate: int, effect: float | None, seed: int) -> E
         f"at most {row.alpha:g} may be accepted falsely over all drafts of one hold-out version, "
         f"{row.spent:.3g} of it on the first"
     )
-    return out.result({**summary, "scenes": found}, [table, promise])
+    return out.result(summary, [table, promise])

@@ -10,7 +10,7 @@ import typer
 from nightschool.cli import expected
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
-from nightschool.cli.output import Output
+from nightschool.cli.output import Output, json_text
 from nightschool.cli.progress import Told
 from nightschool.cli.render import Line, Piece, Table
 
@@ -94,12 +94,10 @@ def run(  # noqa: PLR0913 - one parameter an option
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
     folder = parts.settings.home / "reports"
-    opening.write_private(folder / f"{report.cycle}.md", markdown(report))
-    return out.result(
-        report,
-        [*told(report), f"report: {folder / report.cycle}.md"],
-        code_of(item.code for item in report.learned),
-    )
+    for ending, text in (("md", markdown(report)), ("json", json_text(report) + "\n")):
+        opening.write_private(folder / f"{report.cycle}.{ending}", text)
+    where = f"report: {folder / report.cycle}.md, and the same as .json"
+    return out.result(report, [*told(report), where], code_of(item.code for item in report.learned))
 
 
 def _practised(parts: Parts) -> bool:

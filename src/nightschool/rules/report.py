@@ -148,6 +148,16 @@ def _row(arm: str, value: Estimate | None) -> str:
     return f"| {arm} | {value.mean:.2f} | {value.low:.2f} to {value.high:.2f} | {value.n} |"
 
 
+def cycle_line(report: CycleReport) -> str:
+    """What a cycle read and tried, and how long it took, in one line."""
+    minutes = (report.ended_at - report.started_at).total_seconds() / 60
+    lost = "".join(f", {count} lost in arm {arm}" for arm, count in report.lost_by_arm)
+    return (
+        f"{report.sessions_read} sessions with something new, {report.tasks_train} train and "
+        f"{report.tasks_holdout} held-out tasks, {report.trials} scored trials{lost}; {minutes:.1f} minutes"
+    )
+
+
 def spend_line(spend: Spend) -> str:
     """Jobs, tokens and money in one line. Unknown is said, never counted as nothing."""
     tokens = counted(spend.tokens, "token")
