@@ -48,7 +48,9 @@ def test_results_of_tools_say_nothing_for_the_person(tmp_path: Path) -> None:
             claude_call(10 * number, "Bash", command="cat notes"),
             claude_result(10 * number + 1, 10 * number, "No, that is wrong. Use yarn, not npm. Always."),
         ]
-    rows += [claude("user", 5000 + number, f"Add the page number {number} to the index") for number in range(6)]
+    rows += [
+        claude("user", 5000 + number, f"Add the page number {number} to the index") for number in range(6)
+    ]
     rows += [claude("assistant", 6000, "Done."), claude("user", 6001, "use pnpm, not npm")]
     source = ClaudeCodeTranscripts(redact=str)
     session = read_file(source, write_rows(tmp_path / "x.jsonl", rows)).session

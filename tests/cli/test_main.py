@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -174,6 +176,27 @@ def test_a_broken_pipe_is_quiet() -> None:
     done = subprocess.run([*NIGHTSCHOOL, "version"], stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_output_that_is_full_is_told() -> None:
+    """Where not even the document of an error can be written, stderr tells it in one line."""
+    for arguments in (["version", "--json"], ["version"], ["nothing", "--json"]):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [*NIGHTSCHOOL, *arguments], stdout=full, stderr=subprocess.PIPE, check=False
+            )
+        assert done.returncode == 1
+        assert re.fullmatch(rb"nightschool: (the output: )?No space left on device\n", done.stderr)
+
+
+def test_a_closed_stderr_costs_no_result() -> None:
+    """What is told on the way has no reader (`2>&-`): the command still does its work and says its result."""
+    code = "from nightschool.cli import app\n"
+    code += "def say():\n  out = app.Output(); out.note('on the way'); return out.result(None, ['done'])\n"
+    code += "app.COMMANDS['say'] = say; raise SystemExit(app.run(['say']))"
+    script = f"exec {shlex.quote(sys.executable)} -c {shlex.quote(code)} 2>&-"
+    done = subprocess.run(["/bin/sh", "-c", script], stdout=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stdout) == (0, b"done\n")
 
 
 def test_a_narrow_encoding_costs_no_run() -> None:

@@ -8,12 +8,13 @@ from decimal import Decimal
 
 import pytest
 
+from nightschool.cli.output import plain
 from nightschool.core.cycles import Budget, CycleReport, Learned, Spend
 from nightschool.core.proposals import Edit, RefusedEdit
 from nightschool.core.tasks import Moment
 from nightschool.core.trials import AlphaEntry, Estimate
 from nightschool.core.values import digest_of
-from nightschool.rules.report import markdown, promise, spend_line
+from nightschool.rules.report import cycle_line, markdown, promise, spend_line
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 MOMENT = Moment(session="s", turn=0, quote="use pnpm")
@@ -134,3 +135,25 @@ def test_the_years_false_accepts_are_told() -> None:
     assert "2 hold-out versions" in told
     assert "at most 0.30" in told
     assert promise([entry("old", 1, 0.1, 366)], NOW) is None
+
+
+def test_the_document_holds_the_same() -> None:
+    """What the Markdown tells stands in the JSON too, as values: edits with the words that justify them,
+    refusals, scores, tokens, cost, times and losses."""
+    document = plain(REPORT)
+    told = document["learned"][0]
+    assert told["edits"][0]["rule"] == "Use pnpm."
+    assert told["edits"][0]["moment"]["quote"] == MOMENT.quote
+    assert [(edit["code"], edit["text"]) for edit in told["refused"]] == [("no-match", "no rule reads so")]
+    assert told["base"] == {"mean": 0.25, "low": 0.1, "high": 0.5, "n": 12}
+    assert document["trials"] == REPORT.trials
+    assert document["spend"]["tokens"] == REPORT.spend.tokens
+    assert document["lost_by_arm"] == [list(lost) for lost in REPORT.lost_by_arm]
+    assert document["ended_at"] == REPORT.ended_at.isoformat()
+
+
+def test_a_cycle_in_one_line() -> None:
+    """Beside a proposal stands what its cycle read and tried, how long it took and what it lost."""
+    line = cycle_line(replace(REPORT, trials=80, lost_by_arm=(("draft", 4),)))
+    assert "80 scored trials, 4 lost in arm draft" in line
+    assert f"{REPORT.tasks_holdout} held-out tasks" in line

@@ -6,6 +6,8 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TextIO
 
 import typer
 
@@ -83,6 +85,8 @@ def _help(context: typer.Context) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """One command line, with its exit code."""
+    if sys.stderr is None:  # closed by `2>&-`: what is told on the way has no reader, and costs no result
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the whole process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding costs no run
@@ -91,8 +95,15 @@ def run(arguments: Sequence[str]) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        _silence()
+        _silence(sys.stdout, sys.stderr)
         return ExitCode.BROKEN_PIPE
+    except OSError as error:
+        if error.errno not in ENVIRONMENT:
+            raise
+        # Not even the document that tells of it could be written.
+        _silence(sys.stdout)
+        Output().note(Line(f"nightschool: the output: {error.strerror}", "red"))
+        return ExitCode.FAILED
     return code
 
 
@@ -143,9 +154,9 @@ def _usage(error: typer.TyperException) -> str:
     return error.format_message() + hint
 
 
-def _silence() -> None:
+def _silence(*streams: TextIO | None) -> None:
     """Nobody reads any more: what is still buffered goes nowhere, quietly."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in streams:
         if isinstance(stream, io.TextIOWrapper):
             os.dup2(nowhere, stream.fileno())

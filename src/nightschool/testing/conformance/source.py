@@ -32,6 +32,8 @@ def check_source(make_source: MakeSource, rows_for: RowsFor, folder: Path) -> No
     _parts(source, folder, rows, session)
     _replaced(source, folder, rows)
     _no_files(source, folder)
+    _odd_files_are_found(source, folder)
+    _only_reads(source, folder)
 
 
 def _written(path: Path, rows: Sequence[bytes]) -> Path:
@@ -65,8 +67,10 @@ def _finds(source: TranscriptSource, folder: Path, whole: Path) -> None:
     found = list(source.discover(Roots(home=str(folder / "nowhere"), explicit=(str(folder),))))
     assert [ref.path for ref in found] == sorted(str(path) for path in (other, whole, deep)), "files"
     assert all(ref.source == source.name for ref in found), "a ref names its source"
-    sizes = {ref.path: ref.size for ref in found}
-    assert sizes[str(whole)] == whole.stat().st_size, "a cheap look gives the size"
+    known = {ref.path: ref for ref in found}[str(whole)]
+    assert known.size == whole.stat().st_size, "a cheap look gives the size"
+    assert abs(known.mtime.timestamp() - whole.stat().st_mtime) < 1, "a cheap look gives the time"
+    assert known.mtime.utcoffset() == timedelta(0), "which is aware, in UTC"
     assert list(source.discover(Roots(home=str(folder / "nowhere")))) == [], "no home, no files"
     assert source.recognises(_ref(source, whole)), "its own rows are not recognised"
     assert not source.recognises(_ref(source, other)), "rows of nobody are recognised"
@@ -160,3 +164,22 @@ def _no_files(source: TranscriptSource, folder: Path) -> None:
         assert result.session is None, path
         assert [out.reason for out in result.left_out] == [reason], path
         assert not source.recognises(_ref(source, path)), path
+
+
+def _odd_files_are_found(source: TranscriptSource, folder: Path) -> None:
+    """What cannot be read is given too, so that reading can name it; what is missing only if asked for."""
+    odd = folder / "odd"
+    names = ("dangling.jsonl", "empty.jsonl", "pipe.jsonl")
+    below = list(source.discover(Roots(home=str(folder), explicit=(str(odd),))))
+    assert [ref.path for ref in below] == [str(odd / name) for name in names], "odd files were passed over"
+    gone = (str(odd / "vanished.jsonl"),)
+    asked = list(source.discover(Roots(home=str(folder), explicit=gone)))
+    assert [ref.path for ref in asked] == list(gone), "a missing file that was asked for is not given"
+
+
+def _only_reads(source: TranscriptSource, folder: Path) -> None:
+    before = {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
+    for ref in source.discover(Roots(home=str(folder), explicit=(str(folder),))):
+        source.recognises(ref)
+        source.read(ref, None)
+    assert {path: path.lstat().st_mtime_ns for path in folder.rglob("*")} == before, "reading wrote something"

@@ -17,6 +17,8 @@ def check_surface(surface: Surface, folder: Path) -> None:
     project, home = folder / "project", folder / "home"
     project.mkdir()
     home.mkdir()
+    assert surface.name, "a surface has a name"
+    assert surface.version, "and a version, for it is part of each job's key"
     _loads_nothing_from_nothing(surface, project, home)
     _targets_are_read(surface, project, home)
     _secrets_stay(surface, project, home)
