@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cycle_builders import Place, QuickRunner, cycle_in
+from exam_builders import TARGETS, exam, sit
 from gate_builders import ScriptedPractice
 from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
 from nightschool.core.proposals import Draft, VerdictKind
@@ -25,7 +26,6 @@ from nightschool.rules.redaction import Redactor
 from nightschool.rules.report import markdown
 from nightschool.rules.signals import signals
 from nightschool.testing.memory_store import MemoryStore
-from stages.test_examine import TARGETS, exam, sit
 from transcripts import claude, claude_call, claude_result, read_file, write_rows
 
 KEY = "sk-ant-api03-" + "Zq7Xw2Lp9Rt4Vb6N" * 5 + "MnAAAA"

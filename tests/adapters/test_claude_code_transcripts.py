@@ -192,7 +192,7 @@ def test_a_queued_prompt_counts_once(tmp_path: Path) -> None:
         claude_call(3, "Bash", command="make"),
         queued(4, "also run the tests"),
         queued(5, "<task-notification>done</task-notification>", commandMode="task-notification"),
-        queued(5.5, "the build is done", commandMode="task-notification"),
+        queued(12, "the build is done", commandMode="task-notification"),
         queued(6, "from another agent", origin={"kind": "task-notification"}),
         claude("assistant", 7, "They pass."),
         queued(8, "delivered too", source_uuid="row-9"),
