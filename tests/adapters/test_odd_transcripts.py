@@ -267,7 +267,7 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     """Bytes in a file's name that are no UTF-8 are told as escapes, and what is read can be stored."""
     folder = os.fsencode(tmp_path) + b"/a\xff"
     os.mkdir(folder)  # noqa: PTH102 - Path knows no bytes
-    with open(folder + b"/b\xfe.jsonl", "wb") as file:  # noqa: PTH123
+    with open(folder + b"/b\xfe.jsonl", "wb") as file:  # noqa: PTH123 - a name in bytes
         file.write(json.dumps(CLAUDE_ROWS[1]).encode() + b"\n")
     (ref,) = CLAUDE.discover(Roots(home="/nowhere", explicit=(str(tmp_path),)))
     result = CLAUDE.read(ref, None)

@@ -71,7 +71,7 @@ def _root(directory: str) -> str:
     """The main working tree; for a folder that is gone or in no repository the folder itself."""
     folder = Path(directory)
     # os.path, unlike Path, says no where it may not look or the name is none.
-    if git_program() is None or not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112
+    if git_program() is None or not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112 - bytes that are no UTF-8
         return directory
     common = _says(["rev-parse", "--path-format=absolute", "--git-common-dir"], folder)
     if not common:

@@ -12,7 +12,7 @@ from nightschool.core.errors import UserError
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and logs on stderr.")]
 
 
-def typed(option: str, text: str) -> str:
+def as_utf8(option: str, text: str) -> str:
     """The text of an option that is kept. Where the machine's encoding is a narrow one Python has read it by
     that; a terminal sends UTF-8 all the same."""
     try:

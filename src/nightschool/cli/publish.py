@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nightschool.cli.exits import ExitCode
-from nightschool.cli.options import Json, typed
+from nightschool.cli.options import Json, as_utf8
 from nightschool.cli.output import Output
 from nightschool.cli.proposals import Name
 from nightschool.cli.render import Line
@@ -54,7 +54,7 @@ def adopt(proposal: Name, *, reason: Reason = "", json: Json = False) -> ExitCod
                 place=parts.place,
                 clock=parts.clock,
                 actor=parts.actor,
-                reason=typed("--reason", reason),
+                reason=as_utf8("--reason", reason),
             )
         except publish.StaleLiveFile as stale:
             again = "nightschool run", f"nightschool reject {case.draft.id} --reason WHY"
@@ -83,7 +83,7 @@ def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
     from nightschool.core.proposals import Status  # noqa: PLC0415
     from nightschool.stages import publish  # noqa: PLC0415
 
-    reason = typed("--reason", reason)
+    reason = as_utf8("--reason", reason)
     if not reason.strip():
         raise UserError("--reason is empty: say in a few words why you turn it down")
     with opening() as parts:
