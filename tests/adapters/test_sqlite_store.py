@@ -144,7 +144,7 @@ def test_kill_9_between_commits_loses_nothing_that_was_committed(tmp_path: Path)
         store = SqliteStore.open(tmp_path)
         stored = [f.wealth for f in store.find(Partition) if f.wealth.startswith(f"try {attempt} ")]
         assert len(stored) % 2 == 0
-        assert len(stored) // 2 in {confirmed + 1, confirmed + 2}
+        assert len(stored) // 2 > confirmed
         store.commit(partition(f"after {attempt}"))
 
 
