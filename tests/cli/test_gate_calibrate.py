@@ -51,6 +51,8 @@ def test_without_tasks_it_says_what_to_do(home: Path, capsys: pytest.CaptureFixt
     assert app.run(CALIBRATE) == 0
     assert "next: nightschool run" in capsys.readouterr().out
     assert ask(capsys)["pairs"] == 0
+    assert app.run([*CALIBRATE, "--all-projects"]) == 0
+    assert "next: nightschool run --all-projects" in capsys.readouterr().out
 
 
 def test_it_asks_before_it_spends(tasks: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 def without_tasks(out: Output, project: str | None) -> ExitCode:
     """Nothing to run against itself: no error, and what to do."""
-    where = "all projects" if project is None else project
+    where = "all projects at once" if project is None else project
+    command = "nightschool run --all-projects" if project is None else "nightschool run"
     return out.result(
         {"project": project, "holdout": None, "pairs": 0, "share": None},
         [
-            f"No held-out task of {where} yet: they are made when sessions are read.",
-            "next: nightschool run (it reads your sessions and makes tasks of them), then this again",
+            f"No held-out tasks of {where} yet: they are made when sessions are read.",
+            f"next: {command} (it reads your sessions and makes tasks of them), then this again",
         ],
     )
 

@@ -163,8 +163,8 @@ def _noise(floor: NoiseFloor) -> str:
     if not floor.differ:
         most = share_above(0, floor.pairs)
         return (
-            f"two runs of the same harness never differ in {floor.pairs} pairs: what little noise there may "
-            f"be is below {_percent(most)} of the pairs, and an edit that wins shows at once"
+            f"two runs of the same harness never differ in {floor.pairs} pairs: no noise was seen (up to "
+            f"{_percent(most)} of the pairs could still differ; more pairs tell)"
         )
     assert floor.share is not None
     return (
@@ -175,6 +175,8 @@ def _noise(floor: NoiseFloor) -> str:
 
 
 def _level(floor: NoiseFloor) -> str:
+    if not floor.differ:
+        return "neither run won over the other: level, as it should be between equals"
     worse = floor.differ - floor.better
     came = f"the second run won {floor.better} of those and lost {worse}"
     if floor.level:
