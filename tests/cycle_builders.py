@@ -62,6 +62,9 @@ class QuickRunner:
     def version(self) -> str:
         return "quick"
 
+    def check(self) -> None:
+        """It needs nothing."""
+
     def run(self, job: Job, cancelled: Event) -> Outcome:
         with self._lock:
             self.jobs.append(job)

@@ -58,6 +58,9 @@ class FakeRunner:
     def version(self) -> str:
         return "1"
 
+    def check(self) -> None:
+        """It needs nothing."""
+
     def run(self, job: Job, cancelled: Event) -> Outcome:
         with self._lock:
             before = sum(known.key == job.key for known in self.jobs)

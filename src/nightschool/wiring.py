@@ -39,7 +39,7 @@ from nightschool.core.sessions import Roots, in_text
 from nightschool.rules.gate import Policy
 from nightschool.rules.redaction import Redactor
 from nightschool.settings import Settings
-from nightschool.stages.cycle import Cycle
+from nightschool.stages.cycle import Cycle, Preparation
 from nightschool.stages.door import Door
 from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.replay import Replay
@@ -168,6 +168,18 @@ class Parts:
         chosen = self.settings.gate
         return Policy(mode=chosen.mode, alpha=chosen.alpha, margin=chosen.margin)
 
+    def preparation(self, *, project: str | None, progress: Progress) -> Preparation:
+        """Reading and mining over one project (its root), or over all with None."""
+        return Preparation(
+            store=self.store,
+            clock=self.clock,
+            projects=self.projects,
+            sources=self.sources(),
+            max_tasks=self.settings.mine.max_tasks,
+            project=project,
+            progress=progress,
+        )
+
     def cycle(self, *, project: str | None, progress: Progress, scope: str = "auto") -> Cycle:
         """A cycle over one project (its root), or over all with None."""
         if scope not in SCOPES:
@@ -199,21 +211,18 @@ class Parts:
             store=self.store,
             clock=self.clock,
             live=self.live,
-            projects=self.projects,
+            preparation=self.preparation(project=project, progress=progress),
             redact=self.redact,
             surface=surface,
             door=door,
             replay=replay,
-            sources=self.sources(),
             policy=self.policy(),
             options=options,
             edit_budget=self.settings.edit_budget,
-            max_tasks=self.settings.mine.max_tasks,
             project=project,
             person_home=self.person_home,
             sandbox=self.settings.sandbox,
             scope=scope,
-            progress=progress,
         )
 
     @property

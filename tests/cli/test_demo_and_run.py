@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,50 @@ def test_a_run_with_nothing_to_practise_is_no_consent(
     monkeypatch.chdir(project)
     assert app.run(["run"]) == 4
     assert "--yes" in capsys.readouterr().err
+
+
+def test_a_dry_run_needs_no_agent(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without an agent on PATH a dry run still reads and plans, and says what a run would lack."""
+    (tmp_path / "config.toml").write_text("[harvest]\nlookback_limit_days = 36500\n", encoding="utf-8")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "git").symlink_to(str(shutil.which("git")))
+    monkeypatch.setenv("PATH", str(tools))
+    assert app.run(["run", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "2 of them worth an edit" in told
+    assert "runner: none." in told
+    assert app.run(["run"]) == 4
+
+
+def test_a_run_without_a_key_stops_before_it_asks(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No key is said before anything is asked or spent: exit code 5, and the next run reads the same."""
+    (tmp_path / "config.toml").write_text("[harvest]\nlookback_limit_days = 36500\n", encoding="utf-8")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    # The least that counts as the agent's own program: its magic number is looked at, and its version.
+    (tools / "claude").write_bytes(Path("/bin/sh").resolve().read_bytes())
+    (tools / "claude").chmod(0o755)
+    (tools / "git").symlink_to(str(shutil.which("git")))
+    monkeypatch.setenv("PATH", str(tools))
+    for name in ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    assert app.run(["run", "--dry-run"]) == 0
+    assert "a run would stop here: Claude Code has no key" in capsys.readouterr().out
+    assert app.run(["run"]) == 5
+    told = capsys.readouterr().err
+    assert "claude setup-token" in told
+    assert "Start?" not in told
+    assert app.run(["doctor", "--json"]) == 4
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    (login,) = [finding for finding in findings if finding["about"] == "login"]
+    assert login["state"] == "blocks"
+    assert app.run(["run", "--dry-run", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["sessions"]) == 15
 
 
 @pytest.mark.parametrize(

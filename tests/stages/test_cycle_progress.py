@@ -12,7 +12,7 @@ def test_a_person_who_waits_is_told_what_goes_on(tmp_path: Path) -> None:
     wealth, other work, the figures; with the jobs that ended, of those that the budget allows."""
     place, heard = Place.made(tmp_path), list[tuple[str, int, int | None]]()
     with cycle_in(place, runner=QuickRunner(), jobs=200) as (parts, cycle), cycle.held():
-        cycle.progress = cycle.replay.progress = lambda *told: heard.append(told)
+        cycle.preparation.progress = cycle.replay.progress = lambda *told: heard.append(told)
         report = cycle.practise(cycle.prepare(parts.harvest_request(everything=True)))
     assert heard[14] == ("reading sessions", 15, 15)
     first = [words for words, _, _ in heard if words.startswith("correction 1 of 2: ")]

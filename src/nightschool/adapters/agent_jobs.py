@@ -102,6 +102,10 @@ class Agent(ABC):
             self._version = told_version(self.program(), self.version_in)
         return self._version
 
+    def check(self) -> None:
+        self.program()
+        self.way()
+
     def run(self, job: Job, cancelled: Event) -> Outcome:
         return carry_out(self, self.tools, job, cancelled)
 

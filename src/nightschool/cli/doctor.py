@@ -17,7 +17,7 @@ from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.reading import settings_here
 from nightschool.cli.render import Line, Piece
-from nightschool.core.errors import NightschoolError, UserError
+from nightschool.core.errors import AuthenticationFailed, NightschoolError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +37,8 @@ NOT_READ = {
 """Agents whose sessions are not read yet, by their folder."""
 DISK_NEEDED = 1 << 30
 VERSION_SECONDS = 20
+CLAUDE_TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"  # noqa: S105 - the name of a variable
+LOGIN = "set the variable in the shell that runs nightschool; `corrections` and `run --dry-run` need no key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,7 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
                     text = f"{chosen.home} holds none yet: the first command that stores makes it"
                 yield Finding(about="store", state="ok", text=text)
                 yield from _sandbox(parts)
+                yield from _login(parts)
     except (NightschoolError, OSError) as error:
         yield Finding(
             about="store",
@@ -169,7 +172,7 @@ def _agents(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Findin
             about="runner",
             state="blocks",
             text=f"runner = {chosen.runner}, and no such agent is on PATH",
-            fix=f"install {wanted} ({', '.join(AGENTS.values())}) and log in; the demo needs none",
+            fix=f"install {wanted} ({', '.join(AGENTS.values())}); the demo needs none",
         )
 
 
@@ -225,10 +228,24 @@ def _disk(chosen: Settings) -> Iterator[Finding]:
 
 
 def _keys(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether a key is set; an agent's own login does as well."""
-    for variable in (chosen.endpoints.anthropic_key_variable, chosen.endpoints.openai_key_variable):
-        text = "is set" if environment.get(variable) else "is not set: the agent's own login is used"
+    """Which keys are set, by name alone."""
+    endpoints = chosen.endpoints
+    for variable in (endpoints.anthropic_key_variable, CLAUDE_TOKEN, endpoints.openai_key_variable):
+        text = "is set" if environment.get(variable) else "is not set"
         yield Finding(about="key", state="ok", text=f"{variable} {text}")
+
+
+def _login(parts: Parts) -> Iterator[Finding]:
+    """Whether the agent that would practise has what its sandbox needs to reach the model."""
+    try:
+        name, _ = parts.runner_name()
+        parts.runner(name).check()
+    except AuthenticationFailed as error:
+        yield Finding(about="login", state="blocks", text=str(error), fix=LOGIN)
+    except NightschoolError:
+        return  # no agent, or no sandbox: told above, with its fix
+    else:
+        yield Finding(about="login", state="ok", text=f"{name} has a key or a token for the sandbox")
 
 
 def _settings(chosen: Settings) -> Iterator[Finding]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
+
 if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
@@ -13,7 +15,6 @@ def lines(parts: Parts, jobs: int) -> list[str]:
     """Runner, time and use to expect for so many jobs, and the limits."""
     from nightschool.stages.door import TOKENS_BOOKED  # noqa: PLC0415 - help needs no stage
 
-    name, why = parts.runner_name()
     limits = parts.settings.limits
     wall, tokens = _usual(parts)
     minutes = None if wall is None else jobs * wall / limits.width / timedelta(minutes=1)
@@ -32,12 +33,26 @@ def lines(parts: Parts, jobs: int) -> list[str]:
     if limits.max_tokens is None and limits.max_dollars is None:
         bounds.append("no limit of tokens or money (set limits.max_tokens or limits.max_dollars)")
     return [
-        f"runner: {name}, since {why}",
+        *_runner(parts),
         f"expected: up to {jobs} jobs, each one try of your agent at one task",
         f"  time: {expected}",
         f"  use: {used}",
         f"limits: {', '.join(bounds)}",
     ]
+
+
+def _runner(parts: Parts) -> list[str]:
+    """Who would practise, and what would keep it from it."""
+    try:
+        name, why = parts.runner_name()
+    except RunnerUnusable as error:
+        return [f"runner: none. {error}"]
+    told = [f"runner: {name}, since {why}"]
+    try:
+        parts.runner(name).check()
+    except (RunnerUnusable, AuthenticationFailed) as error:
+        told.append(f"as it is now a run would stop here: {error}")
+    return told
 
 
 def _usual(parts: Parts) -> tuple[timedelta | None, int | None]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from nightschool.core.cycles import CycleReport
     from nightschool.core.tasks import Candidate
-    from nightschool.stages.cycle import Cycle, Prepared
+    from nightschool.stages.cycle import Prepared
     from nightschool.wiring import Parts
 
 Project = Annotated[
@@ -81,16 +81,17 @@ def run(  # noqa: PLR0913 - one parameter an option
         )
     told_to = Told()
     with opening.opening(flags, project, rehearsal=dry_run) as parts:
+        if dry_run:
+            return _rehearsed(parts, root, scope, told_to, out)
         cycle = parts.cycle(project=root, scope=scope, progress=told_to)
         with cycle.held():
             with told_to.shown(out, "run"):
                 prepared = cycle.prepare(parts.harvest_request())
-            plan = _plan(parts, cycle, prepared)
-            if dry_run:
-                return out.result(_planned(plan, prepared), [*plan, "nothing was started, stored or staged"])
-            if prepared.mined.candidates and not yes and not _practised(parts):
-                out.note(*plan)
-                out.confirm("Start?", otherwise="pass --yes to start without being asked")
+            if prepared.mined.candidates:
+                cycle.door.runner.check()
+                if not yes and not _practised(parts):
+                    out.note(*_plan(parts, prepared, root, scope))
+                    out.confirm("Start?", otherwise="pass --yes to start without being asked")
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
     folder = parts.settings.home / "reports"
@@ -113,28 +114,40 @@ def code_of(came_to: Iterable[str]) -> ExitCode:
     return ExitCode.DONE if codes & CERTIFIED or codes <= SETTLED else ExitCode.NOTHING_CERTIFIED
 
 
-def _plan(parts: Parts, cycle: Cycle, prepared: Prepared) -> list[Piece | str]:
-    candidates = prepared.mined.candidates
+def _rehearsed(parts: Parts, root: str | None, scope: str, told_to: Told, out: Output) -> ExitCode:
+    """What a run would do. It needs no agent: what is missing is a line of the plan."""
+    with told_to.shown(out, "read"):
+        prepared = parts.preparation(project=root, progress=told_to).prepare(parts.harvest_request())
+    plan = _plan(parts, prepared, root, scope)
+    return out.result(_planned(plan, prepared), [*plan, "nothing was started, stored or staged"])
+
+
+def _plan(parts: Parts, prepared: Prepared, root: str | None, scope: str) -> list[Piece | str]:
+    candidates, tasks = prepared.mined.candidates, prepared.mined.tasks
     jobs = JOBS_A_CANDIDATE * len(candidates)
-    limit = cycle.door.budget.jobs
-    capped = jobs if limit is None else min(jobs, limit)
-    tasks = prepared.mined.tasks
+    limit = parts.settings.limits.max_jobs
     train = sum(task.split == "train" for task in tasks)
-    rows = [(item.statement, len(item.sessions), _file(parts, cycle, item)) for item in candidates]
+    rows = [(item.statement, len(item.sessions), _file(parts, item, root, scope)) for item in candidates]
     return [
         f"{len(prepared.harvested.sessions)} sessions with something new; "
         f"{len(prepared.mined.corrections)} corrections, {len(candidates)} of them worth an edit",
         *([Table(columns=("correction", "sessions", "would edit"), rows=rows)] if rows else []),
         f"{train} tasks to practise on, {len(tasks) - train} held out for the exam",
-        *(expected.lines(parts, capped) if rows else []),
+        *(expected.lines(parts, jobs if limit is None else min(jobs, limit)) if rows else []),
     ]
 
 
-def _file(parts: Parts, cycle: Cycle, candidate: Candidate) -> str:
-    from nightschool.rules.standing import root_for  # noqa: PLC0415 - help needs no rules
+def _file(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> str | None:
+    """The file that an edit would change; None while no agent is there to say its name."""
+    from nightschool.core.errors import RunnerUnusable  # noqa: PLC0415 - help needs no rules
+    from nightschool.rules.standing import root_for  # noqa: PLC0415
 
-    root = root_for(candidate, scope=cycle.scope, project=cycle.project)
-    return str(parts.place(cycle.surface.memory_target(project=root)))
+    try:
+        name, _ = parts.runner_name()
+    except RunnerUnusable:
+        return None
+    root = root_for(candidate, scope=scope, project=project)
+    return str(parts.place(parts.surface(name).memory_target(project=root)))
 
 
 def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:

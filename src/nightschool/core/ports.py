@@ -209,6 +209,11 @@ class Runner(Protocol):
         """Version of the agent, part of each job's key. Raises `RunnerUnusable` if it is missing."""
         ...
 
+    def check(self) -> None:
+        """Raises what every job would raise for want of a program (`RunnerUnusable`) or of a key
+        (`AuthenticationFailed`), before one is paid for. Starts nothing, and asks nobody."""
+        ...
+
     def run(self, job: Job, cancelled: Event) -> Outcome:
         """Raises only when no further job could succeed: `RunnerUnusable`, `AuthenticationFailed`,
         `SandboxUnavailable`, `BudgetExhausted`. Returns within two seconds of `cancelled`."""

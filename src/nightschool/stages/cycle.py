@@ -61,39 +61,20 @@ class Prepared(Value):
 
 
 @dataclass(slots=True, kw_only=True)
-class Cycle:
-    """Made by wiring for one run. Call `prepare`, then `practise`, both within `held`."""
+class Preparation:
+    """The half of a cycle that starts no job: all that a dry run needs, also where no agent is installed."""
 
-    number: str
     store: Store
     clock: Clock
-    live: LiveFiles
     projects: Projects
-    redact: Redact
-    surface: Surface
-    door: Door
-    replay: Replay
     sources: Mapping[str, TranscriptSource]
-    policy: Policy
-    options: JobOptions
-    edit_budget: int
     max_tasks: int
     project: str | None
-    person_home: Path
-    sandbox: str
-    scope: str = "auto"
-    """auto: a project's correction to the project's file; project, user: to that file in any case."""
+    """Root of the project; None for all."""
     progress: Progress
-    notes: list[str] = field(default_factory=list)
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """The lock of the cycle, and the cursors as they were should the login turn out to be refused."""
-        with self.store.hold("cycle"), cursors_kept(self.store):
-            yield
 
     def prepare(self, request: HarvestRequest) -> Prepared:
-        """Harvest and mine. No job is started."""
+        """Harvest and mine."""
         started = self.clock.now()
         harvested = harvest(
             request,
@@ -108,6 +89,40 @@ class Cycle:
             sessions, store=self.store, projects=self.projects, scope=self.project, max_tasks=self.max_tasks
         )
         return Prepared(started_at=started, harvested=harvested, mined=mined, sessions_known=len(sessions))
+
+
+@dataclass(slots=True, kw_only=True)
+class Cycle:
+    """Made by wiring for one run. Call `prepare`, then `practise`, both within `held`."""
+
+    number: str
+    store: Store
+    clock: Clock
+    live: LiveFiles
+    preparation: Preparation
+    redact: Redact
+    surface: Surface
+    door: Door
+    replay: Replay
+    policy: Policy
+    options: JobOptions
+    edit_budget: int
+    project: str | None
+    person_home: Path
+    sandbox: str
+    scope: str = "auto"
+    """auto: a project's correction to the project's file; project, user: to that file in any case."""
+    notes: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The lock of the cycle, and the cursors as they were should the login turn out to be refused."""
+        with self.store.hold("cycle"), cursors_kept(self.store):
+            yield
+
+    def prepare(self, request: HarvestRequest) -> Prepared:
+        """Harvest and mine. No job is started."""
+        return self.preparation.prepare(request)
 
     def practise(self, prepared: Prepared) -> CycleReport:
         """Learn from each candidate until the budget ends; the report is stored."""

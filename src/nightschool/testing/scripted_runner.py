@@ -58,6 +58,9 @@ class ScriptedRunner:
     def version(self) -> str:
         return "1+" + digest_of(self.script, _source())[:12]
 
+    def check(self) -> None:
+        """A script needs neither program nor key."""
+
     def run(self, job: Job, cancelled: Event) -> Outcome:
         if cancelled.is_set():
             return Failed(reason=Reason.CANCELLED, message="cancelled before it started", usage=NOTHING)

@@ -56,6 +56,7 @@ def check_runner(make_runner: MakeRunner, *, memory: str, own: str, isolated: bo
     with make_runner(replace(SCRIPT, rules=(overwrites, *SCRIPT.rules))) as runner:
         _ensure(bool(runner.name) and bool(runner.version()), "a runner has a name and a version")
         _ensure(runner.version() == runner.version(), "the version is the same each time")
+        runner.check()
         _delivers(runner, memory)
         _leaves_the_persons_own(runner, own, isolated=isolated)
         _keeps_to_the_time(runner)
