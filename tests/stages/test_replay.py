@@ -168,6 +168,9 @@ class Stoppable:
     def version(self) -> str:
         return "1"
 
+    def check(self) -> None:
+        """It needs nothing."""
+
     def run(self, job: Job, cancelled: Event) -> Outcome:
         if job.prompt == "short":
             assert self.begun.wait(10)
