@@ -149,6 +149,30 @@ def test_a_secret_that_a_tool_printed_is_one_stand_in_everywhere(place: Place) -
     assert STAND_IN.findall(sub_agent.session.calls[0].result or "") == printed
 
 
+def test_an_echo_in_a_later_read_is_known(tmp_path: Path) -> None:
+    """B53: the password stands in what an earlier read has read, its echo in what was written since; another
+    process reads on, and the stand-in is the same."""
+    rows = [
+        claude("user", 1, "Why does the import fail?"),
+        claude_call(2, "Bash", command="cat .env"),
+        claude_result(3, 2, f"DB_PASSWORD={PASSWORD}\n"),
+        claude("assistant", 4, [{"type": "text", "text": f"It is {PASSWORD}."}]),
+    ]
+    path = tmp_path / "x.jsonl"
+    first = read_file(reader(), write_rows(path, rows[:3]))
+    later = read_file(reader(), write_rows(path, rows), first.offset)
+    assert first.session is not None
+    assert later.session is not None
+    assert PASSWORD not in repr(later)
+    printed = STAND_IN.findall(first.session.calls[0].result or "")
+    assert STAND_IN.findall(later.session.turns[-1].text) == printed != []
+
+
+def reader() -> ClaudeCodeTranscripts:
+    """As another process has it: with the same key, and without memory."""
+    return ClaudeCodeTranscripts(redact=Redactor(b"k" * 32))
+
+
 SAY = """
 import locale, sys
 assert locale.getpreferredencoding(False).lower() not in {"utf-8", "utf8"}, locale.getpreferredencoding(False)

@@ -25,6 +25,8 @@ LONGEST = 32 << 20
 """Bytes of a line: images stand in transcripts, but no row of ours is longer."""
 MOST_NAMED = 100
 """Records of one file that are told one by one: a file of another kind has millions that are none."""
+REMEMBERED = 256 << 10
+"""Bytes before an offset that are looked at again for secrets: a fortieth of a second at most."""
 NEVER = datetime.fromtimestamp(0, UTC)
 """The time of a file of which nothing is known."""
 
@@ -84,6 +86,15 @@ class RowFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.file.close()
+
+    def just_before(self) -> str:
+        """What an earlier read has read last, up to a bound: secrets in it may be said again."""
+        begin = max(0, self.start - REMEMBERED)
+        try:
+            content = os.pread(self.file.fileno(), self.start - begin, begin)
+        except OSError:
+            return ""  # `rows` reads from the same file and tells what is wrong with it
+        return content.decode("utf-8", "replace")
 
     def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
         """All objects from `start` on. A line that is `dull` by its first bytes is not parsed, unless

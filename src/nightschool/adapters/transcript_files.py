@@ -118,6 +118,8 @@ class TranscriptFiles(ABC):
             return ReadResult(session=None, offset=None, left_out=(opened,))
         with opened:
             before = None if opened.restarted else since
+            if before is not None:
+                self._redact(opened.just_before())  # so that an echo of a secret in it is known
             reading = self.reading(opened, before)
             for row in opened.rows(reading.is_dull):
                 reading.take(row)
