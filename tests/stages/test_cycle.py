@@ -288,8 +288,8 @@ def test_what_was_taken_back_is_not_proposed_again_from_another_file(place: Plac
     assert first.draft is not None
     with cycle_in(place) as (parts, _):
         ports = {"store": parts.store, "clock": parts.clock, "live": parts.live}
-        adopt(first.draft, **ports, place=parts.place, actor="sam")  # type: ignore[arg-type]
-        undo(None, **ports, actor="sam")  # type: ignore[arg-type]
+        adopt(first.draft, **ports, place=parts.place, actor="sam")  # type: ignore[arg-type]  # ports by name
+        undo(None, **ports, actor="sam")  # type: ignore[arg-type]  # ports by name
     with (place.project / "CLAUDE.md").open("a") as live:
         live.write("\nWritten by hand.\n")
     runner = QuickRunner()
