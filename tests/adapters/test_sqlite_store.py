@@ -24,7 +24,7 @@ import nightschool.core
 from nightschool.adapters import migrations
 from nightschool.adapters.record_tables import HEAD, KINDS, METADATA
 from nightschool.adapters.sqlite_store import SqliteStore
-from nightschool.core.errors import Busy, Conflict, NotFound, UserError
+from nightschool.core.errors import Busy, Conflict, NightschoolError, NotFound, UserError
 from nightschool.core.sessions import Offset
 from nightschool.core.trials import Partition
 from nightschool.core.values import Digest, Record, digest_bytes
@@ -219,7 +219,7 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
 
     event.listen(store._engine, "connect", no_more_pages)
     store._engine.dispose()
-    with pytest.raises(UserError, match="disk is full"):
+    with pytest.raises(NightschoolError, match="disk is full"):
         store.commit(*(partition(f"{number} " + "x" * 4000) for number in range(50)))
     assert [found.wealth for found in store.find(Partition)] == ["old"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -223,6 +224,24 @@ def test_a_crash_of_a_runner_is_an_outcome() -> None:
     assert "KeyError" in outcome.message
     assert SECRET not in outcome.message
     assert [finished.outcome for finished in store.find(Finished)] == [outcome]
+
+
+def test_a_full_disk_is_no_failure_of_the_agent() -> None:
+    """What failed for this machine's want of room is lost: no score, and the same job may run again."""
+
+    def full(_job: Job, before: int) -> Outcome:
+        if before == 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return did()
+
+    store = MemoryStore()
+    door = door_of(FakeRunner(full), store)
+    outcome = door.run(job_of(), GO)
+    assert isinstance(outcome, Failed)
+    assert outcome.lost
+    assert "No space left" in outcome.message
+    assert not store.find(Finished)
+    assert door.run(job_of(), GO) == did()
 
 
 def test_what_makes_every_job_fail_is_raised_and_settled() -> None:

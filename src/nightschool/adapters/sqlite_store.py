@@ -274,7 +274,7 @@ def _worded(path: Path, code: str, words: str) -> NightschoolError:
                 "end that process, or wait for it"
             )
         case ["FULL"]:
-            return UserError(f"{path}: the disk is full; nothing of this was written; free some space")
+            return NightschoolError(f"{path}: the disk is full; nothing of this was written; free some space")
         case ["READONLY" | "CANTOPEN" | "PERM"]:
             return UserError(
                 f"{path} cannot be written ({words}); give yourself the right to its folder, "

@@ -6,6 +6,7 @@ the record after it ended, and the one place where a crash of a runner becomes a
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -20,6 +21,10 @@ from nightschool.core.ports import Clock, Redact, Runner, Store
 TOKENS_BOOKED = 60_000
 """Booked for a job before anything is known of its like: an agent's short task with its system prompt."""
 COST_BOOKED = Decimal("0.25")
+MACHINE = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+)
+"""Troubles of this machine: a job that met one of them is lost, and says nothing of the agent."""
 UNLIMITED_JOBS = 1_000_000
 """What `left` answers where no limit is set: more than any cycle starts."""
 
@@ -90,7 +95,8 @@ class Door:
             raise
         except Exception as error:  # noqa: BLE001 - the one boundary: a runner's crash is an outcome
             message = self.redact(f"the runner crashed: {type(error).__name__}: {error}")
-            outcome = Failed(reason=Reason.BAD_REPLY, message=message)
+            away = isinstance(error, OSError) and error.errno in MACHINE
+            outcome = Failed(reason=Reason.INFRASTRUCTURE if away else Reason.BAD_REPLY, message=message)
         outcome = self._bounded(outcome)
         self._settle(safe, reservation, began, outcome)
         return outcome
