@@ -84,7 +84,7 @@ def test_the_reply_is_no_footprint() -> None:
     assert judge((PNPM,), Delivered(reply="I used pnpm")).score == 0.0
 
 
-@pytest.mark.parametrize("reason", [Reason.INFRASTRUCTURE, Reason.CANCELLED, Reason.BUDGET])
+@pytest.mark.parametrize("reason", [Reason.INFRASTRUCTURE, Reason.CANCELLED])
 def test_a_lost_attempt_has_no_score(reason: Reason) -> None:
     """B24: what failed outside the job is recorded as a loss, never as a zero."""
     assert judge((PNPM,), Failed(reason=reason, message="429")).score is None

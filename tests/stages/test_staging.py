@@ -125,6 +125,19 @@ def test_words_that_the_person_said_too_are_the_persons() -> None:
     assert result.safety.passed
 
 
+def test_words_of_the_whole_session_are_the_persons() -> None:
+    """What the person said anywhere in a train session counts as said, not the quoted moment alone."""
+    store = MemoryStore()
+    call = ToolCall(call_id="1", name="shell", result=PRINTED)
+    turns = (
+        Turn(speaker=Speaker.HUMAN, text=f"As I said: {PRINTED}!", row="r0"),
+        Turn(speaker=Speaker.AGENT, text="", row="r1", calls=(call,)),
+    )
+    source, _, name = MOMENT.session.partition(":")
+    store.commit(Session(session_id=name, source=source, path="/t.jsonl", turns=turns))
+    assert staged(draft_of(PRINTED, store), store).safety.passed
+
+
 def test_the_same_draft_of_a_later_cycle_is_the_one_that_is_kept() -> None:
     """The same bytes proposed again are the same draft: nothing is stored twice, its report stands."""
     store = MemoryStore()

@@ -64,11 +64,11 @@ class Job(Value):
 class Reason(StrEnum):
     TIMEOUT = "timeout"
     CANCELLED = "cancelled"
+    """Stopped from outside, by Ctrl-C or since another job could not go on."""
     INFRASTRUCTURE = "infrastructure"
-    """Failed outside the job (429, 5xx, sandbox start, disk): the only reason that loses a trial."""
+    """Failed outside the job (429, 5xx, sandbox start, disk). This and a cancelled job lose a trial."""
     REFUSED = "refused"
     BAD_REPLY = "bad_reply"
-    BUDGET = "budget"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ class Failed(Value):
     @property
     def lost(self) -> bool:
         """Failed outside the job: retried on the same draw, no score. All else scores 0."""
-        return self.reason in {Reason.INFRASTRUCTURE, Reason.CANCELLED, Reason.BUDGET}
+        return self.reason in {Reason.INFRASTRUCTURE, Reason.CANCELLED}
 
 
 Outcome = Delivered | Failed
