@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gate_builders import CANDIDATE, CHECK, draw, task, trial
 from nightschool.core.tasks import Footprint
-from nightschool.core.trials import Arm, Pair
+from nightschool.core.trials import Arm, LostPair, Pair
 from nightschool.rules.pairing import (
+    Losses,
     draw_target,
     partition,
     report_plan,
@@ -48,6 +49,24 @@ def test_report_takes_equally_many_from_each_cluster() -> None:
     clusters = [next(t.cluster for t in targets if t.id == name) for name in plan]
     assert sorted(clusters) == sorted(["0", "1", "2", "3"] * 2)
     assert len(report_plan(targets, "seed", per_cluster=9, most=12)) == 12
+
+
+def test_a_capped_report_favours_no_cluster() -> None:
+    """Where the cap is below the number of clusters, which ones are left out is chance."""
+    targets = [task(f"{n}", cluster=f"{n}") for n in range(6)]
+    first = {report_plan(targets, f"seed {n}", per_cluster=1, most=1)[0] for n in range(40)}
+    assert len(first) == 6
+
+
+def test_a_loss_of_both_arms_is_of_neither() -> None:
+    """A pair that lost both trials says nothing of a difference between the arms."""
+    held = task("a")
+    lost = [
+        settle(draw(), trial(Arm.BASE, base), trial(Arm.DRAFT, draft), task=held, check=CHECK, cycle="cy")
+        for base, draft in ((None, None), (None, 1.0), (1.0, None), (1.0, None))
+    ]
+    counted = Losses.of([], [one for one in lost if isinstance(one, LostPair)])
+    assert counted == Losses(tried=4, base_only=1, draft_only=2, both=1)
 
 
 def test_streams_are_their_own() -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from threading import Event
+from typing import Any
 
 import pytest
 
@@ -124,6 +125,8 @@ def test_unknown_use_without_a_limit_is_counted() -> None:
         (Budget(jobs=3, wall=None), 3),
         (Budget(jobs=None, wall=None, tokens=2 * TOKENS_BOOKED), 2),
         (Budget(jobs=None, wall=None, cost=COST_BOOKED * 3), 3),
+        (Budget(jobs=None, wall=None, cost=COST_BOOKED), 1),
+        (Budget(jobs=None, wall=None, tokens=TOKENS_BOOKED), 1),
         (Budget(jobs=2, wall=None, tokens=5 * TOKENS_BOOKED), 2),
         (Budget(jobs=None, wall=None, tokens=TOKENS_BOOKED - 1), 0),
     ],
@@ -133,6 +136,20 @@ def test_left_says_how_many_jobs_fit(budget: Budget, fits: int) -> None:
     door = door_of(runs_of(did()), MemoryStore(), budget=budget)
     assert door.left() == fits
     assert (door.stopped_by() is None) == bool(fits)
+
+
+@pytest.mark.parametrize("budget", [{"tokens": 3 * TOKENS_BOOKED}, {"cost": 3 * COST_BOOKED}])
+def test_a_running_job_stays_booked(budget: dict[str, Any]) -> None:
+    """What runs now may still use all that was booked for it, so it is not left for others."""
+    left: list[int] = []
+
+    def look(_job: Job, _before: int) -> Outcome:
+        left.append(door.left())
+        return did()
+
+    door = door_of(FakeRunner(look), MemoryStore(), budget=Budget(jobs=None, wall=None, **budget))
+    door.run(job_of(), GO)
+    assert left == [2]
 
 
 def test_known_use_counts_against_the_limit() -> None:
