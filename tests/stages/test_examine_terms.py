@@ -232,3 +232,37 @@ def test_harm_to_other_checks_is_looked_into() -> None:
         assert len(verdict.path) == verdict.pairs + 1
         doubtful = doubtful or bool(drawn)
     assert doubtful, "in some exam seven pairs were enough for the wealth"
+
+
+def test_a_draft_gets_so_many_pairs_and_no_more() -> None:
+    """After the most pairs that a draft gets it stays undecided, and no later cycle draws another."""
+    store = MemoryStore()
+
+    def alike(_held: Task, _arm: Arm) -> float:
+        return 0.5
+
+    few = Policy(most_pairs=9, reject_after=99)
+    for cycle in ("cy", "next"):
+        verdict = sit(exam(), ScriptedPractice(alike), store, policy=few, cycle=cycle)
+        assert (verdict.kind, verdict.code, verdict.pairs) == (VerdictKind.UNDECIDED, "pairs-ended", 9)
+    assert len(store.find(Draw)) == 9
+
+
+def test_a_guard_that_lost_its_trials_leaves_it_open() -> None:
+    """A guard of which nearly all trials were lost has not spoken: no accept."""
+    victim = GUARDS[1].id
+
+    def lose(request: TrialRequest) -> bool:
+        return request.purpose == "guard" and request.task.id == victim
+
+    verdict = sit(exam(protected=(victim,)), ScriptedPractice(helpful, lose=lose))
+    assert (verdict.kind, verdict.code) == (VerdictKind.UNDECIDED, "many-losses")
+
+
+def test_losses_of_an_earlier_cycle_do_not_stop_the_next() -> None:
+    """Whether it is no use to go on is asked of this cycle's losses alone."""
+    store = MemoryStore()
+    first = sit(exam(), ScriptedPractice(helpful, lose=lambda _: True), store)
+    assert first.code == "many-losses"
+    second = sit(exam(), ScriptedPractice(helpful), store, cycle="next")
+    assert second.pairs >= 7

@@ -53,6 +53,19 @@ def test_a_runner_sees_no_check_and_no_split() -> None:
     assert "train" not in repr(job)
 
 
+def test_only_a_trial_of_the_gate_carries_its_arm() -> None:
+    """A trial without a draw is one job whatever it is for, and is not bought again; one with a draw is
+    the gate's alone."""
+    runner, store = runs_of(did()), MemoryStore()
+    replay = replay_of(door_of(runner, store), store)
+    (plain,), (drawn,) = requests_of("a"), requests_of("a", draw=5)
+    assert replay.job(plain).arm is None
+    assert replay.job(drawn).arm == "base"
+    replay.trials([plain])
+    replay.trials([plain])
+    assert (len(runner.jobs), replay.made, len(store.find(Trial))) == (1, 1, 1)
+
+
 def test_a_lost_try_is_made_again_on_the_same_draw() -> None:
     """B24: one of several tries gives nothing; it is retried under the same draw, the others stand."""
     runner = FakeRunner(lambda job, before: LOST if job.prompt == "b" and before == 0 else did())
