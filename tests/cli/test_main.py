@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import json
 import os
 import re
@@ -51,6 +52,43 @@ def test_help_is_plain_and_costs_nothing(arguments: list[str], capsys: pytest.Ca
     assert "Usage: nightschool" in printed.out
     assert "\x1b" not in printed.out
     assert printed.err == ""
+
+
+@pytest.mark.parametrize("width", ["60", "80", "100"])
+def test_help_is_whole(
+    width: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At each width the summary of each command is there to its last word, with an example and exit codes."""
+    monkeypatch.setenv("COLUMNS", width)
+    assert run(["--help"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for name, command in app.COMMANDS.items():
+        summary = (inspect.getdoc(command) or "").partition("\n")[0]
+        assert f"{name} {summary}" in told
+    assert "Example: nightschool corrections" in told
+    assert "Exit codes: 0 done" in told
+
+
+def test_help_and_version_as_others_have_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """`help`, `help COMMAND` and `--version` do what one expects of them."""
+    for asked, same in (
+        (["help"], ["--help"]),
+        (["help", "undo"], ["undo", "-h"]),
+        (["--version"], ["version"]),
+    ):
+        assert run(asked) == 0
+        told = capsys.readouterr().out
+        assert run(same) == 0
+        assert told == capsys.readouterr().out != ""
+
+
+@pytest.mark.parametrize(
+    ("command", "usage"), [("show", "show [OPTIONS] ID"), ("harvest", "[OPTIONS] [PATH]...")]
+)
+def test_usage_is_plain(command: str, usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is required stands as it is, and what is not in one pair of brackets."""
+    run([command, "--help"])
+    assert f"{usage}\n" in capsys.readouterr().out
 
 
 def test_help_does_not_load_the_rest() -> None:
@@ -135,7 +173,7 @@ def test_wrong_use_is_two(arguments: list[str], capsys: pytest.CaptureFixture[st
     assert run(arguments) == 2
     told = capsys.readouterr()
     assert told.out == ""
-    assert "--help" in told.err
+    assert re.search(r"[.?] See: nightschool.* --help\n$", told.err)
     assert run([*arguments, "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "wrong-use"
 

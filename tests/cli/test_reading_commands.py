@@ -112,7 +112,7 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(
         assert run(["harvest", *map(str, sorted(home.glob("o*")))]) == 0
         told = capsys.readouterr().out
         assert told.count(f"  {home}/o") == 10
-        assert ".txt: not-a-transcript: " in told
+        assert ".txt: no session of an agent (" in told
         assert "more: --json names them all" in told
     assert run(["harvest", str(home / "old.jsonl.zst")]) == 0
     assert "zstd -d" in capsys.readouterr().out
@@ -139,7 +139,9 @@ def test_a_harvest_reads_each_file_once(home: Path, project: Path, ask: Ask) -> 
     """A second harvest finds nothing new, and a path that a person names is given all the same."""
     read = ask("harvest", "--all")["sessions"]
     assert len(store(home).find(Session)) == len(read) > 0
-    assert ask("harvest", "--all")["sessions"] == []
+    assert ask("harvest")["sessions"] == []
+    again = ask("harvest", "--all")
+    assert (again["sessions"], again["new"]) == (read, [])
     named = ask("harvest", str(a_transcript(home)))["sessions"]
     assert len(named) == 1
     assert named[0] in read
@@ -166,7 +168,37 @@ def test_root_is_where_the_sessions_lie(home: Path, project: Path, ask: Ask) -> 
     os.utime(old, (0, 0))
     asked = ("harvest", "--source", "claude-code", "--root", str(elsewhere), "--dry-run")
     assert len(ask(*asked)["sessions"]) == 2
-    assert len(ask(*asked, "--since", "7d")["sessions"]) == 1
+    assert len(ask(*asked, "--since", "2020-01-01")["sessions"]) == 1
+
+
+def test_since_is_the_time_of_the_session(home: Path, project: Path, ask: Ask) -> None:
+    """A file that was touched later is no newer a session: harvest and corrections count the same ones."""
+    everything = ask("harvest", "--all")["sessions"]
+    ended = sorted(session["ended_at"] for session in everything)
+    for file in home.rglob("*.jsonl"):
+        os.utime(file)
+    for begins in (ended[len(ended) // 2], "2100-01-01"):
+        told = ask("harvest", "--since", begins)
+        assert told["sessions"] == [one for one in everything if one["ended_at"] >= begins]
+        assert told["new"] == []
+        assert ask("corrections", "--since", begins)["sessions"] == len(told["sessions"])
+
+
+def test_a_window_lists_what_is_known_and_what_is_new(
+    home: Path, project: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--all gives known sessions and new ones, in a dry run too, and tells which are new."""
+    late = a_transcript(home)
+    kept = late.read_bytes()
+    late.unlink()
+    before = ask("harvest", "--all")["sessions"]
+    late.write_bytes(kept)
+    told = ask("harvest", "--all", "--dry-run")
+    assert len(told["sessions"]) == len(before) + 1
+    known = {one["id"] for one in before}
+    assert [one["id"] for one in told["sessions"] if one["id"] not in known] == told["new"]
+    assert run(["harvest", "--all"]) == 0
+    assert f"{len(before) + 1} sessions, 1 with something new; 1 file read" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["nowhere.jsonl"], ["--root", "nowhere.jsonl"]])

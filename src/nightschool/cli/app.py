@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperCommand
 
 from nightschool.cli import (
     corrections,
@@ -47,35 +49,81 @@ COMMANDS: dict[str, Command] = {
     "version": version.version,
 }
 """In the order of the help."""
+LOOK = """Look into the gate.
+
+\b
+Example:
+  nightschool gate calibrate --simulate 1000
+"""
 GROUPS: dict[str, tuple[str, dict[str, Command]]] = {
-    "gate": ("Look into the gate.", {"calibrate": gate.calibrate}),
+    "gate": (LOOK, {"calibrate": gate.calibrate}),
 }
+
+
+ABOUT = """Your coding agents go to night school: learn from corrections, prove it, publish, undo.
+
+\b
+Example:
+  nightschool corrections        what you keep telling your agents
+  nightschool run                practise it, and propose edits
+  nightschool proposals          what waits for your word
+  nightschool help run           more on one command
+"""
+CODES = """Exit codes: 0 done, 1 failed, 2 wrong use, 3 nothing passed the gate, 4 needs you, 5 login refused,
+6 another cycle runs, 130 interrupted. Each command takes --json; results go to stdout, the rest to stderr.
+"""
+
+
+class Plainly(TyperCommand):
+    """A command whose usage names what is required as it is: `ID`, not `{ID}`."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [
+            piece[1:-1] if piece.startswith("{") and piece.endswith("}") else piece
+            for piece in super().collect_usage_pieces(ctx)
+        ]
 
 
 def app() -> typer.Typer:
     """All commands. Plain help: rich would cost more than all the rest of it."""
-    whole = _group("Your coding agents go to night school: learn from corrections, prove it, publish, undo.")
-    for name, command in COMMANDS.items():
-        whole.command(name)(command)
+    whole = _group(ABOUT, CODES)
+    whole.callback(invoke_without_command=True)(_root)
+    _add(whole, COMMANDS)
     for name, (text, commands) in GROUPS.items():
         part = _group(text)
-        for inner, command in commands.items():
-            part.command(inner)(command)
+        # Named alone, a group tells its commands.
+        part.callback(invoke_without_command=True)(_help)
+        _add(part, commands)
         whole.add_typer(part, name=name)
     return whole
 
 
-def _group(text: str) -> typer.Typer:
-    whole = typer.Typer(
+def _add(group: typer.Typer, commands: dict[str, Command]) -> None:
+    for name, command in commands.items():
+        # Given as its own, a summary is folded where it is long; taken from the help it would be cut.
+        summary = (inspect.getdoc(command) or "").partition("\n")[0]
+        group.command(name, cls=Plainly, short_help=summary)(command)
+
+
+def _group(text: str, below: str | None = None) -> typer.Typer:
+    return typer.Typer(
         help=text,
+        epilog=below,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
-    # Named alone, a group tells its commands.
-    whole.callback(invoke_without_command=True)(_help)
-    return whole
+
+
+def _root(
+    context: typer.Context,
+    *,
+    own: Annotated[bool, typer.Option("--version", help="Print the version, as `version` does.")] = False,
+) -> None:
+    if own:
+        raise typer.Exit(version.version())
+    _help(context)
 
 
 def _help(context: typer.Context) -> None:
@@ -113,7 +161,7 @@ def _told(arguments: Sequence[str]) -> int:
     try:
         # Not through typer's own main: it would swallow a broken pipe and an interrupt.
         command = typer.main.get_command(app())
-        with command.make_context("nightschool", list(arguments)) as context:
+        with command.make_context("nightschool", _asked(arguments)) as context:
             return int(command.invoke(context) or ExitCode.DONE)
     except typer.Exit as end:
         return end.exit_code
@@ -128,6 +176,11 @@ def _told(arguments: Sequence[str]) -> int:
             raise
         where = f"{error.filename}: " if error.filename else ""
         return _tell(out, "system", f"{where}{error.strerror}", ExitCode.FAILED)
+
+
+def _asked(arguments: Sequence[str]) -> list[str]:
+    """`help run` is `run --help`."""
+    return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else list(arguments)
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -151,7 +204,8 @@ def _usage(error: typer.TyperException) -> str:
     """What was wrong with the arguments, and where to read on."""
     context = getattr(error, "ctx", None)
     hint = "" if context is None else f" See: {context.command_path} --help"
-    return error.format_message() + hint
+    text = error.format_message()
+    return (text if text.endswith((".", "?", "!")) else f"{text}.") + hint
 
 
 def _silence(*streams: TextIO | None) -> None:

@@ -65,17 +65,16 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
 
 
 def _sessions(parts: Parts, begins: datetime | None) -> list[Session]:
-    """What is known of the chosen agents, with the root of its project as its project. Of a session that
-    tells no time nobody knows that it is too old."""
+    """What is known of the chosen agents, with the root of its project as its project."""
     from dataclasses import replace  # noqa: PLC0415
 
+    from nightschool.cli.when import within  # noqa: PLC0415
     from nightschool.core.sessions import Session  # noqa: PLC0415
 
     roots: dict[str, str] = {}
     found = []
     for session in parts.store.find(Session):
-        last = session.ended_at or session.started_at
-        if session.source not in parts.settings.sources or (begins and last and last < begins):
+        if session.source not in parts.settings.sources or not within(session, begins):
             continue
         if session.project is not None:
             if session.project not in roots:

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 Paths = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[PATH]...", help="Transcript files or folders, whatever their names."),
+    typer.Argument(metavar="PATH", help="Transcript files or folders, whatever their names."),
 ]
 Root = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Where that agent's sessions lie, if not in its usual place."),
 ]
-Everything = Annotated[bool, typer.Option("--all", help="All that there is, however old.")]
+Everything = Annotated[
+    bool, typer.Option("--all", help="All that there is and was, however old, known or new.")
+]
 MEANT = frozenset({"sub-agent", "own-replay"})
 """Reasons to leave out a file with which nothing is wrong."""
 NAMED = 10
@@ -52,15 +54,16 @@ def harvest(
     """Read sessions, and tell what each holds: turns, tool calls, errors, refusals, corrections.
 
     Without a path, what is new where Claude Code and Codex keep their sessions: the first time 72 hours
-    back, and further until there is enough to learn from. With paths, every session in them; the agent is
-    recognised by content unless --source says it. No model is called and no file of yours changes.
+    back, and further until there is enough to learn from. With --since, --all or paths, every session in
+    them, those too that were read before; the agent of a path is recognised by content unless --source says
+    it. No model is called and no file of yours changes.
 
     \b
     Example:
-      nightschool harvest --dry-run
+      nightschool harvest --since 7d
       nightschool harvest session.jsonl --dry-run --json
     """
-    from nightschool.cli.when import moment  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.when import moment, within  # noqa: PLC0415 - help needs no store
     from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
 
     out = Output(json=json)
@@ -70,7 +73,7 @@ def harvest(
         explicit = named if begins is None else _changed(parts, named, begins)
         if named and not explicit:
             return out.result(
-                {"sessions": [], "left_out": []}, [f"nothing in {named[0]} changed since {since}"]
+                {"sessions": [], "new": [], "left_out": []}, [f"nothing in {named[0]} changed since {since}"]
             )
         request = parts.harvest_request(
             explicit=explicit,
@@ -82,9 +85,13 @@ def harvest(
         report = read(
             request, sources=parts.sources(), store=parts.store, clock=parts.clock, progress=steps.at
         )
-        rows = _rows(report, _pool(parts, report, dry_run=dry_run))
-    document = {"sessions": rows, "left_out": report.left_out}
-    return out.result(document, _pieces(report, rows, dry_run=dry_run))
+        known = _known(parts, report)
+        wanted = known if (everything or begins) and not named else report.sessions
+        listed = [session for session in wanted if within(session, begins)]
+        rows = _rows(listed, known)
+    new = [session.id for session in listed if session.id in report.fresh]
+    document = {"sessions": rows, "new": new, "left_out": report.left_out}
+    return out.result(document, _pieces(report, rows, new, dry_run=dry_run))
 
 
 def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:
@@ -110,23 +117,26 @@ def _changed(parts: Parts, named: tuple[str, ...], begins: datetime) -> tuple[st
     return tuple(sorted({ref.path for ref in refs if ref.mtime >= begins}))
 
 
-def _pool(parts: Parts, report: HarvestReport, *, dry_run: bool) -> list[Session]:
-    """The sessions among which a row that forks and resumed copies share counts once."""
+def _known(parts: Parts, report: HarvestReport) -> list[Session]:
+    """All sessions of the chosen agents, those of a dry run too. Among them a row that forks and resumed
+    copies share counts once."""
     from nightschool.core.sessions import Session  # noqa: PLC0415
+    from nightschool.stages.harvest import in_order  # noqa: PLC0415
 
-    return list(report.sessions) if dry_run else list(parts.store.find(Session))
+    stored = {one.id: one for one in parts.store.find(Session) if one.source in parts.settings.sources}
+    return in_order({**stored, **{one.id: one for one in report.sessions}}.values())
 
 
-def _rows(report: HarvestReport, pool: Sequence[Session]) -> list[dict[str, object]]:
+def _rows(listed: Sequence[Session], known: Sequence[Session]) -> list[dict[str, object]]:
     from nightschool.rules.corrections import own_turns  # noqa: PLC0415
     from nightschool.rules.sessions import without_copies  # noqa: PLC0415
 
-    listed = {session.id for session in report.sessions}
+    ids = {session.id for session in listed}
     corrected = {
-        session.id: _corrected(session, fresh) for session, fresh in own_turns(pool) if session.id in listed
+        session.id: _corrected(session, fresh) for session, fresh in own_turns(known) if session.id in ids
     }
-    counted = {session.id: session for session in without_copies(pool) if session.id in listed}
-    return [_row(counted[session.id], corrected.get(session.id, 0)) for session in report.sessions]
+    counted = {session.id: session for session in without_copies(known) if session.id in ids}
+    return [_row(counted[session.id], corrected.get(session.id, 0)) for session in listed]
 
 
 def _corrected(session: Session, fresh: frozenset[int]) -> int:
@@ -153,28 +163,60 @@ def _row(session: Session, corrected: int) -> dict[str, object]:
     }
 
 
-def _pieces(report: HarvestReport, rows: list[dict[str, object]], *, dry_run: bool) -> list[Piece | str]:
-    columns = ("id", "project", "human_turns", "tool_calls", "tool_errors", "refusals", "corrections")
-    heads = ("session", "project", "turns", "calls", "errors", "refusals", "corrections")
-    pieces: list[Piece | str] = []
-    if rows:
-        pieces.append(Table(columns=heads, rows=[[row[column] for column in columns] for row in rows]))
-    known = f", {report.unchanged} files unchanged" if report.unchanged else ""
-    pieces.append(
-        f"{len(rows)} sessions from {report.files} files{known}" + (", nothing stored" if dry_run else "")
-    )
+def _pieces(
+    report: HarvestReport, rows: list[dict[str, object]], new: list[str], *, dry_run: bool
+) -> list[Piece | str]:
+    from nightschool.rules.telling import counted, left_out  # noqa: PLC0415
+
+    pieces: list[Piece | str] = [_table(rows, new)] if rows else []
+    files = f"{counted(report.files, 'file')} read"
+    if report.unchanged:
+        files += f", {report.unchanged} unchanged since they were read before"
+    told = f"{counted(len(rows), 'session')}, {len(new)} with something new" if rows else "no session"
+    if not rows and report.unchanged:
+        told = "nothing new (what is known: --all)"
+    pieces.append(f"{told}; {files}" + ("; nothing stored" if dry_run else ""))
     pieces += [Line(f"warning: {row['id']}: {text}", "yellow") for row in rows for text in _warnings(row)]
-    pieces += [f"left out: {count} x {reason}" for reason, count in report.counts]
+    pieces += [left_out(count, reason) for reason, count in report.counts]
+    pieces += _troubles(report, rows)
+    if report.postponed:
+        pieces.append(f"{counted(report.postponed, 'file')} left for later; --all reads all that there is")
+    pieces.append("next: nightschool corrections")
+    return pieces
+
+
+def _table(rows: list[dict[str, object]], new: list[str]) -> Table:
+    heads = ("last", "turns", "calls", "errors", "refused", "corrected", "new", "project", "session")
+    columns = ("human_turns", "tool_calls", "tool_errors", "refusals", "corrections")
+    cells = [
+        (_day(row), *(row[name] for name in columns), row["id"] in new, _name(row), row["id"]) for row in rows
+    ]
+    return Table(columns=heads, rows=cells)
+
+
+def _name(row: dict[str, object]) -> str | None:
+    project = row["project"]
+    return Path(str(project)).name or str(project) if project else None
+
+
+def _day(row: dict[str, object]) -> str | None:
+    last = row["ended_at"] or row["started_at"]
+    return f"{last:%Y-%m-%d}" if last else None
+
+
+def _troubles(report: HarvestReport, rows: list[dict[str, object]]) -> list[str]:
+    """The files with which something is wrong, by name."""
+    from nightschool.rules.telling import LEFT_OUT  # noqa: PLC0415
+
     troubles = [
         out for out in report.left_out if out.offset is None and (out.reason not in MEANT or not rows)
     ]
-    pieces += [f"  {out.path}: {out.reason}: {out.detail}" for out in troubles[:NAMED]]
-    if len(troubles) > NAMED:
-        pieces.append(f"  and {len(troubles) - NAMED} more: --json names them all")
-    if report.postponed:
-        pieces.append(f"{report.postponed} files wait for a later harvest; --all reads them now")
-    pieces.append("next: nightschool corrections")
-    return pieces
+    lines = [
+        f"  {out.path}: {LEFT_OUT.get(out.reason, out.reason)}" + (f" ({out.detail})" if out.detail else "")
+        for out in troubles[:NAMED]
+    ]
+    more = len(troubles) - NAMED
+    return [*lines, f"  and {more} more: --json names them all"] if more > 0 else lines
 
 
 def _warnings(row: dict[str, object]) -> tuple[str, ...]:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from nightschool.core.errors import UserError
+
+if TYPE_CHECKING:
+    from nightschool.core.sessions import Session
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 SPAN = re.compile(r"([0-9]{1,5})([hdw])")
 FORMS = "a span back from now (36h, 7d, 2w), a date (2026-11-02) or a time (2026-11-02T08:00+01:00)"
+
+
+def within(session: Session, begins: datetime | None) -> bool:
+    """Whether a session goes on after that time. Of one that tells no time nobody knows that it is older."""
+    last = session.ended_at or session.started_at
+    return begins is None or last is None or last >= begins
 
 
 def moment(text: str | None, now: datetime) -> datetime | None:

@@ -72,6 +72,8 @@ class HarvestReport(Value):
     """Where the window begins; None where there was none."""
     counts: tuple[tuple[str, int], ...] = ()
     """(reason, how many) of what was left out."""
+    fresh: tuple[str, ...] = ()
+    """Ids of the sessions that have something new."""
 
 
 def enough_always(sessions: Sequence[Session]) -> bool:
@@ -228,9 +230,14 @@ class _Run:
                 self.left_out.append(_left_out(session, reason))
             self._keep(None, result.offset)
             return
-        whole = self._joined(session, result)
+        known = self.sessions.get(session.id) or self.store.get(Session, session.id)
+        whole = _joined(known, session, result)
+        if whole != known:
+            self.fresh.add(whole.id)
+        elif not named:
+            self._keep(None, result.offset)  # only touched: there is nothing new in it
+            return
         self.sessions[whole.id] = whole
-        self.fresh.add(whole.id)
         self._keep(whole, result.offset)
 
     def _keep(self, session: Session | None, offset: Offset | None) -> None:
@@ -249,13 +256,6 @@ class _Run:
             self.store.commit(*self.unstored.values())
             self.unstored.clear()
 
-    def _joined(self, part: Session, result: ReadResult) -> Session:
-        """With what is known of the session, from this file or from a copy of it elsewhere."""
-        known = self.sessions.get(part.id) or self.store.get(Session, part.id)
-        if known is None or (result.restarted and known.path == part.path):
-            return part
-        return known.extended(part)
-
     def _holds(self, known: Offset) -> bool:
         """Whether the store has the session that a file gave."""
         return bool(known.session) and self.store.get(Session, f"{known.source}:{known.session}") is not None
@@ -266,7 +266,7 @@ class _Run:
             self.sessions.setdefault(known.id, known)
 
     def report(self, begins: datetime | None) -> HarvestReport:
-        ordered = sorted(self.sessions.values(), key=lambda s: (s.started_at or _BEGINNING, s.id))
+        ordered = in_order(self.sessions.values())
         return HarvestReport(
             sessions=tuple(ordered),
             left_out=tuple(self.left_out),
@@ -274,8 +274,21 @@ class _Run:
             unchanged=self.unchanged,
             postponed=len(self.waiting),
             looked_back_to=begins,
+            fresh=tuple(session.id for session in ordered if session.id in self.fresh),
             counts=tuple(sorted(Counter(out.reason for out in self.left_out).items())),
         )
+
+
+def _joined(known: Session | None, part: Session, result: ReadResult) -> Session:
+    """With what is known of the session, from this file or from a copy of it elsewhere."""
+    if known is None or (result.restarted and known.path == part.path):
+        return part
+    return known.extended(part)
+
+
+def in_order(sessions: Iterable[Session]) -> list[Session]:
+    """The oldest first."""
+    return sorted(sessions, key=lambda session: (session.started_at or _BEGINNING, session.id))
 
 
 def _unwanted(session: Session) -> str | None:
