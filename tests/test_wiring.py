@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -134,3 +136,10 @@ def test_the_actor_is_the_person(tmp_path: Path, environment: dict[str, str], ac
     with parts_in(tmp_path) as parts:
         parts.environment = environment
         assert parts.actor == actor
+
+
+def test_the_actor_without_a_variable(tmp_path: Path) -> None:
+    """Where no variable tells the name, the machine's list of users does."""
+    with parts_in(tmp_path) as parts:
+        parts.environment = {}
+        assert parts.actor == pwd.getpwuid(os.getuid()).pw_name

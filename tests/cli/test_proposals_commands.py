@@ -20,7 +20,7 @@ from nightschool.core.proposals import Draft, GuardReport, SafetyReport, Verdict
 from nightschool.core.trials import Estimate
 from publish_builders import AFTER, BEFORE, CANDIDATE, FINDING, MODE, draft_of, safety_of, verdict_of
 
-WEALTH = tuple(1.25**at for at in range(1, 21))
+WEALTH = tuple(1.25 ** min(at, 12) for at in range(21))
 
 
 class Desk:
@@ -136,6 +136,7 @@ def test_show_tells_all_evidence(desk: Desk) -> None:
         "+ use pnpm, not npm",
         "you said: 'use pnpm, not npm' (session s1, turn 2)",
         "Gate: passed. With this edit your agent does what you asked for more often.\n  20 pairs",
+        "better with it in 12, worse in 0, alike in 8\n",
         curve(WEALTH),
         "16.7 is needed to pass",
         "65% and 99%",

@@ -21,7 +21,8 @@ from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.publish import adopt, drafts, reject, undo
 from nightschool.wiring import Parts
 
-OS_PATH = "Don't use os.path, use pathlib"
+OS_PATH = "pathlib, not os.path!"
+"""The words that `corrections` shows, whoever else said it otherwise."""
 
 
 @pytest.fixture

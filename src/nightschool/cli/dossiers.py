@@ -214,6 +214,7 @@ def _safety(case: Dossier) -> Pieces:
 
 def _history(case: Dossier) -> Iterable[Piece | str]:
     if case.reviews:
+        yield ""
         yield Table(
             title="Reviews",
             columns=("when", "who", "decision", "reason"),
@@ -224,6 +225,7 @@ def _history(case: Dossier) -> Iterable[Piece | str]:
     # A release is written down before and after the file is touched: the last word on each is shown.
     last = {release.number: release for release in case.releases}
     if last:
+        yield ""
         yield Table(
             title="Releases",
             columns=("release", "when", "who", "what", "file"),

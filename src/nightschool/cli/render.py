@@ -55,13 +55,16 @@ class _Indented:
     line: Line
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        from rich.padding import Padding  # noqa: PLC0415 - only a terminal pays for rich
-        from rich.text import Text  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
 
         for row in printable(self.line.text).split("\n"):
             text = row.lstrip(" ")
-            styled = Text(text, style=self.line.tone)
-            yield Padding.indent(styled, len(row) - len(text)) if text != row else styled
+            before = row[: len(row) - len(text)]
+            if before:
+                for part in _folded(console, text, max(options.max_width - len(before), 1)):
+                    yield Text(before + part, style=self.line.tone)
+            else:
+                yield Text(text, style=self.line.tone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +139,7 @@ class _Fitted:
             yield Text(printable(table.title), style="bold")
         right = table.right()
         for number, line in enumerate(lines):
-            folded = [self._folded(console, line[at], width) for at, width in plan.beside]
+            folded = [_folded(console, line[at], width) for at, width in plan.beside]
             for height in range(max(map(len, folded), default=0)):
                 parts = [
                     _padded(part[height] if height < len(part) else "", width, at_right=right[at])
@@ -145,17 +148,17 @@ class _Fitted:
                 yield Text((" " * GAP).join(parts).rstrip(), style="" if number else "bold")
             for at in plan.below if number else ():
                 text = f"{table.columns[at]}: {line[at]}"
-                for part in self._folded(console, text, max(room - BELOW, 1)):
+                for part in _folded(console, text, max(room - BELOW, 1)):
                     yield Text(" " * BELOW + part)
         if plan.dropped:
             names = ", ".join(table.columns[at] for at in plan.dropped)
             yield Text(f"(too narrow for: {names}; --json has all)", style="dim")
 
-    @staticmethod
-    def _folded(console: Console, text: str, width: int) -> list[str]:
-        from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
 
-        return [part.plain.rstrip() for part in Text(text).wrap(console, width, overflow="fold")] or [""]
+def _folded(console: Console, text: str, width: int) -> list[str]:
+    from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
+
+    return [part.plain.rstrip() for part in Text(text).wrap(console, width, overflow="fold")] or [""]
 
 
 def _padded(text: str, width: int, *, at_right: bool) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nightschool.cli.render import Line, Piece, Table
@@ -63,10 +64,9 @@ def _sentence(draft: Draft, verdict: Verdict) -> str:
 
 
 def _figures(draft: Draft, verdict: Verdict) -> list[Piece | str]:
-    alike = verdict.pairs - verdict.decided
     told: list[Piece | str] = [
-        f"  {counted(verdict.pairs, 'pair')} of tries: the same held-out task without and with the edit; "
-        f"{verdict.decided} came out differently, {alike} alike",
+        f"  {counted(verdict.pairs, 'pair')} of tries, the same held-out task without and with the edit: "
+        f"{_pairs(draft, verdict)}",
         f"  better in {verdict.clusters_won} of {counted(verdict.target_clusters, 'kind')} of task"
         " (tasks that are nearly the same are one kind)",
     ]
@@ -90,6 +90,16 @@ def _figures(draft: Draft, verdict: Verdict) -> list[Piece | str]:
             f"edit, {verdict.losses_draft} with it"
         )
     return told
+
+
+def _pairs(draft: Draft, verdict: Verdict) -> str:
+    alike = f"alike in {verdict.pairs - verdict.decided}"
+    # Without a margin the wealth rises where the edit did better and falls where it did worse.
+    better = sum(after > before for before, after in pairwise(verdict.path))
+    worse = sum(after < before for before, after in pairwise(verdict.path))
+    if draft.certify is Certify.GAIN and better + worse == verdict.decided:
+        return f"better with it in {better}, worse in {worse}, {alike}"
+    return f"different in {verdict.decided}, {alike}"
 
 
 def _scores(verdict: Verdict) -> list[Piece | str]:

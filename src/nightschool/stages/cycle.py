@@ -143,6 +143,9 @@ class Cycle:
     def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
         """What the cycle read, tried and came to."""
         harvested, mined = prepared.harvested, prepared.mined
+        # A candidate has words of train sessions alone; the person reads those that `corrections` shows.
+        said = {item.id: item.statement for item in mined.corrections}
+        words = {item.id: said.get(item.correction, item.statement) for item in mined.candidates}
         return CycleReport(
             cycle=self.number,
             started_at=prepared.started_at,
@@ -163,7 +166,9 @@ class Cycle:
             tasks_train=sum(task.split is Split.TRAIN for task in mined.tasks),
             tasks_holdout=sum(task.split is Split.HOLDOUT for task in mined.tasks),
             skipped=tuple(sorted(Counter(code for _, code, _ in mined.skipped).items())),
-            learned=tuple(learned),
+            learned=tuple(
+                replace(item, statement=words.get(item.candidate, item.statement)) for item in learned
+            ),
             spend=self.door.spend,
             budget=self.door.budget,
             trials=self.replay.made,

@@ -218,7 +218,8 @@ class _Run:
         self.flush()
 
     def _read(self, source: TranscriptSource, ref: TranscriptRef) -> None:
-        result = source.read(ref, self.offsets.get(ref.id))
+        before = self.offsets.get(ref.id)
+        result = source.read(ref, before)
         self.files += 1
         named = bool(self.request.roots.explicit)
         # A file that vanished since the look is no one's fault; one that a person named is missed.
@@ -232,7 +233,8 @@ class _Run:
             return
         known = self.sessions.get(session.id) or self.store.get(Session, session.id)
         whole = _joined(known, session, result)
-        if whole != known:
+        # Without a cursor it is new to the caller, also where the session is stored: see refused logins.
+        if before is None or whole != known:
             self.fresh.add(whole.id)
         elif not named:
             self._keep(None, result.offset)  # only touched: there is nothing new in it
