@@ -153,8 +153,9 @@ def cycle_line(report: CycleReport) -> str:
     minutes = (report.ended_at - report.started_at).total_seconds() / 60
     lost = "".join(f", {count} lost in arm {arm}" for arm, count in report.lost_by_arm)
     return (
-        f"{report.sessions_read} sessions with something new, {report.tasks_train} train and "
-        f"{report.tasks_holdout} held-out tasks, {report.trials} scored trials{lost}; {minutes:.1f} minutes"
+        f"{counted(report.sessions_read, 'session')} with something new, {report.tasks_train} train and "
+        f"{counted(report.tasks_holdout, 'held-out task')}, {counted(report.trials, 'scored trial')}{lost}; "
+        f"{minutes:.1f} minutes"
     )
 
 
