@@ -160,7 +160,7 @@ def test_a_refused_login_moves_no_cursor(place: Place) -> None:
     with pytest.raises(AuthenticationFailed, match="log in again"):
         run_cycle(place, runner=QuickRunner(before=_refuse), everything=False)
     with cycle_in(place) as (parts, _):
-        for kind in (Offset, Window, Draft, CycleReport):
+        for kind in (Offset, Window, Draft):
             assert parts.store.find(kind) == (), kind
     fresh = run_cycle(place.beside("fresh"), runner=QuickRunner(), everything=False)
     again = run_cycle(place, runner=QuickRunner(), everything=False)
@@ -180,6 +180,20 @@ def test_a_login_refused_later_keeps_the_cursors_of_before(place: Place) -> None
         with pytest.raises(AuthenticationFailed):
             _read_one_and_be_refused(parts, cycle)
         assert (parts.store.find(Offset), parts.store.find(Window)) == before
+
+
+def test_a_cycle_that_broke_off_is_told_the_morning_after(place: Place) -> None:
+    """No further job could succeed: the reason is raised, and kept in a report that `status` shows."""
+
+    def refused(job: Job) -> Outcome | None:
+        raise AuthenticationFailed("the key is refused")
+
+    with cycle_in(place, runner=QuickRunner(before=refused)) as (parts, cycle):
+        with pytest.raises(AuthenticationFailed), cycle.held():
+            cycle.practise(cycle.prepare(parts.harvest_request(everything=True)))
+        (report,) = parts.store.find(CycleReport)
+    assert report.failed == "the key is refused"
+    assert (report.learned, report.cycle) == ((), cycle.number)
 
 
 def _read_one_and_be_refused(parts: Parts, cycle: Cycle) -> None:

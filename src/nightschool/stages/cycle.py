@@ -11,7 +11,14 @@ from pathlib import Path
 from textwrap import shorten
 
 from nightschool.core.cycles import CycleReport, Learned
-from nightschool.core.errors import BudgetExhausted, NotFound, UserError
+from nightschool.core.errors import (
+    AuthenticationFailed,
+    BudgetExhausted,
+    NotFound,
+    RunnerUnusable,
+    SandboxUnavailable,
+    UserError,
+)
 from nightschool.core.harness import Absent, Harness, Target
 from nightschool.core.jobs import JobOptions, LostTry
 from nightschool.core.ports import (
@@ -125,7 +132,8 @@ class Cycle:
         return self.preparation.prepare(request)
 
     def practise(self, prepared: Prepared) -> CycleReport:
-        """Learn from each candidate until the budget ends; the report is stored."""
+        """Learn from each candidate until the budget ends; the report is stored, also of one that broke off
+        because no further job could succeed."""
         learned: list[Learned] = []
         candidates = prepared.mined.candidates
         for place, candidate in enumerate(candidates, start=1):
@@ -136,6 +144,9 @@ class Cycle:
                 learned.append(_learned(candidate, "budget-ended", self.redact(str(error))))
             except UserError as error:
                 learned.append(_learned(candidate, "needs-you", self.redact(str(error))))
+            except (AuthenticationFailed, RunnerUnusable, SandboxUnavailable) as error:
+                self.store.commit(replace(self.report(prepared, learned), failed=self.redact(str(error))))
+                raise
         report = self.report(prepared, learned)
         self.store.commit(report)
         return report
