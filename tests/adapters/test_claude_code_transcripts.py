@@ -374,3 +374,12 @@ def test_a_fork_keeps_its_own_id(tmp_path: Path) -> None:
     rows = [claude("user", 1, "a", sessionId="parent"), claude("assistant", 2, "b", sessionId="child")]
     assert read(tmp_path, *rows).session_id == CLAUDE_ID
     assert read(tmp_path, *rows, name="copy of it").session_id == "child"
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "turns"), [("sdk-cli", 0), ("sdk-ts", 1), ("sdk-py", 1), ("claude-vscode", 1)]
+)
+def test_only_print_mode_is_headless(tmp_path: Path, entrypoint: str, turns: int) -> None:
+    """An editor that hosts the SDK has a person at it; a run of `claude -p` has none."""
+    session = read(tmp_path, claude("user", 1, "Fix it", entrypoint=entrypoint, promptSource="sdk"))
+    assert len(session.human_turns) == turns

@@ -71,6 +71,7 @@ PLANTED: list[tuple[str, str, str]] = [
     ("mail jane.doe+x@corp.io, please", "jane.doe", ", please"),
     ("card 4111 1111 1111 1111 2030", "4111 1111", " 2030"),
     ("card 378282246310005.", "378282246310005", "."),
+    ("Passwort: hunter2xyz # in einer fremden Sprache", "hunter2xyz", "Passwort: "),
     ("<password>hunter2xyz</password>", "hunter2xyz", "</password>"),
     ("x = {'api_key' => 'q1w2e3r4t5'}", "q1w2e3r4t5", "'}"),
 ]
@@ -158,6 +159,31 @@ def test_half_of_a_key_is_known_again(part: slice) -> None:
     key = "sk-ant-api03-" + "".join(c for i, c in enumerate(MIXED * 2) if i % 3)[:94] + "A"
     whole = redact(f"ANTHROPIC_API_KEY={key}")
     assert redact(f"the key {key[part]} it is") == f"the key {whole.partition('=')[2]} it is"
+
+
+@pytest.mark.parametrize("wrap", ["\n", "\r\n", "\n    ", "\\\n", "\\n", "\\r\\n"])
+def test_a_token_that_was_broken_in_lines(wrap: str) -> None:
+    """What a terminal or a backslash broke in lines is one secret, with the stand-in of the whole."""
+    token = "sk-ant-api03-Zx9Kq2Lm8Rt5Wv1Yb4Nc7Hd0Gf3Js6Pa-Qe2Ui8Oz5Xl1Mk4Vn7Bt0Cy3Dw6Ea9Rg_Ho2Ip5Jq8Kr1Ls"
+    redact = redactor()
+    whole = redact(token)
+    assert redact(f"a {token[:40]}{wrap}{token[40:70]}{wrap}{token[70:]} b") == f"a {whole} b"
+
+
+def test_what_follows_a_token_on_the_next_line_stays() -> None:
+    """Another secret keeps its own stand-in, a name, a word or a digest stays."""
+    first, second = "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "glpat-ABCDEFGHIJ1234567890"
+    redact = redactor()
+    one, two = redact(first), redact(second)
+    assert redact(f"{first}\n{second}") == f"{one}\n{two}"
+    for line in (
+        "Settings_Of_Server2=1",
+        "TestOfLogin2Factors()",
+        "src/Main2Window.py and more",
+        "3f786850e387550fdab836ed7e6dc881de23001b",
+        "anotherwordthatislong",
+    ):
+        assert redact(f"{first}\n{line}") == f"{one}\n{line}"
 
 
 def test_ordinary_words_are_not_remembered() -> None:

@@ -54,6 +54,9 @@ _KEY_LINES = re2.compile(
     rb"[A-Za-z0-9+/=]{16,}(?:" + _BETWEEN + rb"[A-Za-z0-9+/=]+)*" + _BETWEEN + rb"\z", _LATIN
 )
 
+_WRAPPED = re.compile(rb"(?:\\?\r?\n|(?:\\r)?\\n)[ \t]{0,40}([A-Za-z0-9_+/-]{16,})(?![A-Za-z0-9_+/=:.(\[-])")
+"""The rest of a token that a terminal, or a `\\`, broke in two lines."""
+
 _ALNUM_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _NAME_BYTES = _ALNUM_BYTES + b"_-"
 _LOCAL_BYTES = _NAME_BYTES + b".%+"
@@ -170,7 +173,19 @@ class Scan:
         end = self._run_end(_RUNS[shape.body], begin)
         while self._text[end - 1] == 0x2E:  # the full stop of a sentence
             end -= 1
-        return self._replace(shape.kind, begin if shape.prefix.endswith("=") else start, end)
+        start = begin if shape.prefix.endswith("=") else start
+        secret = self._text[start:end]
+        while (more := _WRAPPED.match(self._text, end)) is not None and self._goes_on(more):
+            secret += more.group(1)
+            end = more.end()
+        self._out += [self._text[self._done : start], self._stand_in(shape.kind, secret)]
+        self._done = end
+        return end
+
+    def _goes_on(self, more: re.Match[bytes]) -> bool:
+        """Whether a line is more like the rest of a token than like a word, a name, or another secret."""
+        run = more.group(1)
+        return mixed(run) and run.lower() != run != run.upper() and not self._shaped(more.start(1))
 
     def _jwt(self, start: int) -> int:
         if start < self._no_jwt_before or self._within_word(start):

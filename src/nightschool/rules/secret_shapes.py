@@ -113,7 +113,7 @@ SHAPES: tuple[Shape, ...] = (
 )
 
 NAME = (
-    r"(?i:passw(?:or)?d|passphrase|pwd|secret|token|credential|authorization"
+    r"(?i:passw(?:or[dt]|d)|kennwort|senha|contrasena|passphrase|pwd|secret|token|credential|authorization"
     r"|(?:api|access|account|private|auth|encryption|signing|master|license|service|storage)[_-]?key)"
 )
 """How a secret-like name is found; `is_secret_name` then judges the whole name."""
@@ -123,6 +123,10 @@ _SECRET_WORDS = frozenset(
     [
         "password",
         "passwd",
+        "passwort",
+        "kennwort",
+        "senha",
+        "contrasena",
         "pwd",
         "passphrase",
         "secret",

@@ -47,6 +47,8 @@ SOURCE = "claude-code"
 _SESSION_NAME = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _EXIT_CODE = re.compile(r"\s*(?:Error: )?Exit code (\d{1,3})\b")
 _HEADLESS = "sdk-cli"
+"""`claude -p`. Hosts of the SDK (`sdk-ts`, `sdk-py`) are not among them: editors are such hosts, and no row
+tells whether a person or a program typed there."""
 _SPEAKING = frozenset({"user", "assistant"})
 _ROW_TYPES = frozenset(
     {
