@@ -120,6 +120,16 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pyt
     assert path.read_bytes()[opened.position :].startswith(b'{"c"')
 
 
+def test_a_line_of_countless_records_gives_the_first(tmp_path: Path) -> None:
+    """A few records may run together in a line; a line full of them costs no more than a few."""
+    path = tmp_path / "x"
+    path.write_bytes(b"{}" * (rows.MOST_JOINED + 5) + b'\n{"a":1}\n')
+    found, opened = read(path)
+    assert len(found) == rows.MOST_JOINED + 1
+    assert found[-1][2] == {"a": 1}
+    assert [out.offset for out in opened.left_out] == [0]
+
+
 def test_a_file_of_another_kind_is_told_in_few_words(tmp_path: Path) -> None:
     """A file with countless lines that are no records names the first of them and counts the rest."""
     path = tmp_path / "x"

@@ -27,6 +27,8 @@ MOST_NAMED = 100
 """Records of one file that are told one by one: a file of another kind has millions that are none."""
 REMEMBERED = 256 << 10
 """Bytes before an offset that are looked at again for secrets: a fortieth of a second at most."""
+MOST_JOINED = 1000
+"""Records taken from one line: writers at once run two together, and thirty million are an attack."""
 NEVER = datetime.fromtimestamp(0, UTC)
 """The time of a file of which nothing is known."""
 
@@ -310,6 +312,8 @@ def _recovered(line: bytes, start: int) -> tuple[list[Row], str]:
         at = space.end() if space is not None else at
         if at >= len(text):
             return found, ""
+        if len(found) == MOST_JOINED:
+            return found, f"more than {MOST_JOINED} records in one line"
         try:
             value, end = _DECODER.raw_decode(text, at)
             value = _encodable(value)
