@@ -52,7 +52,7 @@ def test_three_clusters_accept_narrowly() -> None:
     ruling = decide(tally_of([(0, 1)] * 8, given), given)
     assert ruling is not None
     assert ruling.kind is VerdictKind.ACCEPT
-    assert "narrow: the targets come from 3 clusters only" in ruling.why
+    assert "better in 3 of 3 kinds of task; these are few kinds" in ruling.why
 
 
 def test_a_harmful_edit_is_rejected() -> None:

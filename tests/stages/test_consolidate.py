@@ -272,7 +272,8 @@ def test_no_edit_left_says_why() -> None:
     """Where every edit is refused there is no draft, and the reasons stand in the report."""
     proposed = propose(agent(reply(ADD | {"session": "claude-code:other"})), material(), MemoryStore())
     assert (proposed.draft, proposed.code) == (None, "no-edit")
-    assert "[no-moment]" in proposed.why
+    assert "does not name one of the candidate's moments" in proposed.why
+    assert [one.code for one in proposed.refused] == ["no-moment"]
 
 
 def test_a_rejected_edit_is_shown_and_not_taken_again() -> None:

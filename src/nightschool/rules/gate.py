@@ -18,6 +18,7 @@ from nightschool.core.values import Value
 from nightschool.rules.betting import Wealth, wins_needed
 from nightschool.rules.intervals import even_odds_p
 from nightschool.rules.pairing import Losses
+from nightschool.rules.telling import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,8 @@ class Tally:
 
     def told(self) -> str:
         same = self.pairs - self.decided
-        return f"{self.pairs} pairs: draft better in {self.better}, worse in {self.worse}, alike in {same}"
+        pairs = counted(self.pairs, "pair")
+        return f"{pairs}: draft better in {self.better}, worse in {self.worse}, alike in {same}"
 
 
 def decide(tally: Tally, terms: Terms) -> Ruling | None:
@@ -152,7 +154,7 @@ def decide(tally: Tally, terms: Terms) -> Ruling | None:
     if wealth >= 1 / terms.share and tally.won >= terms.clusters_to_win:
         return Ruling(kind=VerdictKind.ACCEPT, code="enough-wealth", why=_accepted(tally, terms))
     if tally.decided >= policy.reject_after and wealth < policy.reject_below:
-        text = f"the wealth fell to {wealth:.2g}, below {policy.reject_below:g}; {tally.told()}"
+        text = f"the evidence fell to {wealth:.2g}, below {policy.reject_below:g}; {tally.told()}"
         return Ruling(kind=VerdictKind.REJECT, code="low-wealth", why=text)
     if tally.pairs < policy.blind_after:
         return None
@@ -165,7 +167,7 @@ def decide(tally: Tally, terms: Terms) -> Ruling | None:
     # "Not worse" wants both arms to pass alike; it is blind only where neither ever passes anything.
     blind = tally.decided == 0 if terms.certify is Certify.GAIN else not tally.alive
     if blind:
-        text = f"in {tally.pairs} pairs no check told base and draft apart"
+        text = f"in {counted(tally.pairs, 'pair')} no check told base and draft apart"
         return Ruling(kind=VerdictKind.INVALID, code="checks-blind", why=text)
     return None
 
@@ -174,10 +176,10 @@ def _accepted(tally: Tally, terms: Terms) -> str:
     aim = f"not worse by more than {terms.margin:g}: " if terms.margin else ""
     narrow = ""
     if terms.clusters < terms.policy.won_clusters:
-        narrow = f"; narrow: the targets come from {terms.clusters} clusters only"
+        narrow = "; these are few kinds: it may not hold for others"
     return (
-        f"{aim}the wealth reached {tally.wealth.value:.3g}, {1 / terms.share:.3g} was needed; "
-        f"{tally.told()}; {tally.won} of {terms.clusters} target clusters won{narrow}"
+        f"{aim}the evidence reached {tally.wealth.value:.3g}, {1 / terms.share:.3g} was needed; "
+        f"{tally.told()}; better in {tally.won} of {counted(terms.clusters, 'kind')} of task{narrow}"
     )
 
 
@@ -221,7 +223,7 @@ def before(
         return Ruling(kind=VerdictKind.UNDERPOWERED, code="few-targets", why=text)
     need = 1 if suggest else pairs_needed(tally, terms)
     if not begun and pairs_left < need:
-        text = f"the budget allows {pairs_left} pairs, and even without one miss {need} are needed"
+        text = f"the budget allows {counted(pairs_left, 'pair')}, and even without one miss {need} are needed"
         return Ruling(kind=VerdictKind.UNDERPOWERED, code="few-pairs", why=text)
     return None
 
@@ -267,6 +269,7 @@ def many_losses(losses: Losses, policy: Policy) -> Ruling | None:
     """Whether it is no use to go on for now. The comparison of the arms is made at the end, once: a 5 %
     test that is asked after every pair is none."""
     if losses.lost >= policy.lost_least and losses.lost > policy.lost_share * losses.tried:
-        text = f"{losses.lost} of {losses.tried} pairs were lost outside the agent's work: nothing is decided"
+        tried = counted(losses.tried, "pair")
+        text = f"{losses.lost} of {tried} lost outside the agent's work: nothing is decided"
         return Ruling(kind=VerdictKind.UNDECIDED, code="many-losses", why=text)
     return None

@@ -180,7 +180,7 @@ class Consolidate:
         if refused:
             self.store.commit(*refused)
         if not applied.taken or applied.content == (material.live_content or b""):
-            why = "; ".join(f"{item.text} [{item.code}]" for item in refused) or "the edits change nothing"
+            why = "; ".join(item.text for item in refused) or "the edits change nothing"
             return Proposed(draft=None, code="no-edit", why=f"no edit was left: {why}", refused=refused)
         live = material.live_content
         draft = Draft(
