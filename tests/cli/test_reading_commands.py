@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -235,6 +237,37 @@ def test_corrections_tell_what_recurs(home: Path, project: Path, ask: Ask) -> No
     counts = [item["sessions"] for item in told["corrections"]]
     assert counts == sorted(counts, reverse=True)
     assert ask("corrections") == told, "reading again changes nothing"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_terminal_shows_whole_words_and_ids(
+    width: int, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each width the sentence that was said can be read, dates and ids are whole, nothing is too wide."""
+    task = a_task(str(project), ())
+    store(home).commit(task)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", str(width))
+    for command, words in (
+        ("corrections", ["pathlib, not os.path!", "2026-11-17"]),
+        ("tasks", [f"{task.id}  training", "add requests"]),
+        ("harvest", ["nothing new"]),
+        ("status", ["in all projects"]),
+    ):
+        screen = Terminal()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", screen)
+            assert run([command]) == 0
+        lines = [line.rstrip() for line in screen.getvalue().splitlines()]
+        assert max(map(len, lines)) <= width
+        for text in words:
+            assert any(text in line for line in lines), (command, text)
 
 
 def test_corrections_of_one_agent_and_time(home: Path, project: Path, ask: Ask) -> None:
