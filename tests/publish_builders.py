@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.core.errors import NotAllowed
 from nightschool.core.harness import Scope, Target
 from nightschool.core.ports import LiveFile, LiveFiles, Store
 from nightschool.core.proposals import (
@@ -20,13 +24,14 @@ from nightschool.core.proposals import (
     Edit,
     Finding,
     Release,
+    Review,
     Risk,
     SafetyReport,
     Verdict,
     VerdictKind,
 )
 from nightschool.core.tasks import Candidate, Footprint, Moment
-from nightschool.core.values import digest_of
+from nightschool.core.values import Record, digest_of
 from nightschool.stages.publish import adopt, undo
 from nightschool.testing.clock import FakeClock
 
@@ -142,19 +147,40 @@ class WatchedLiveFiles:
         return written
 
 
-def adopted(store: Store, draft: Draft, path: Path, live: LiveFiles | None = None) -> Release:
+def adopted(
+    store: Store,
+    draft: Draft,
+    path: Path,
+    live: LiveFiles | None = None,
+    *,
+    actor: str = "ada",
+    reason: str = "",
+) -> Release:
     return adopt(
         draft.id,
         store=store,
         live=live or FileSystemLiveFiles(),
         place=lambda _: path,
         clock=FakeClock(),
-        actor="ada",
+        actor=actor,
+        reason=reason,
     )
 
 
 def undone(store: Store, which: str | None, live: LiveFiles | None = None) -> Release:
     return undo(which, store=store, live=live or FileSystemLiveFiles(), clock=LATER, actor="ada", reason="no")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def written(store: Store) -> tuple[Record, ...]:
+    return (*store.find(Review), *store.find(Release))
+
+
+def codes(refused: pytest.ExceptionInfo[NotAllowed]) -> set[str]:
+    return {code for code, _ in refused.value.reasons}
 
 
 LATER = FakeClock(start=FakeClock().now().replace(hour=12))

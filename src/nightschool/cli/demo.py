@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,12 +21,10 @@ if TYPE_CHECKING:
     from nightschool.core.cycles import CycleReport
     from nightschool.core.ports import LiveFile
     from nightschool.core.proposals import Draft, Verdict
-    from nightschool.core.trials import Estimate
     from nightschool.stages.cycle import Cycle, Prepared
     from nightschool.wiring import Parts
 
 HONEST = "No model is called here: a scripted apprentice does the work, in the sandbox, on real files."
-BARS = "▁▂▃▄▅▆▇█"
 
 
 def demo(*, json: Json = False) -> ExitCode:
@@ -76,7 +72,7 @@ def _play(folder: Path, out: Output, began: float) -> ExitCode:
                 {**summary, "seconds": time.monotonic() - began}, [], ExitCode.NOTHING_CERTIFIED
             )
         shown = _proposal(parts, best.draft)
-        out.show(*_examined(shown, best.base, best.proposal))
+        out.show(*_examined(shown))
         taken = _adopt_and_undo(parts, cycle, prepared, shown.draft, out)
     seconds = time.monotonic() - began
     document = {
@@ -160,22 +156,18 @@ def _heard(prepared: Prepared) -> list[Piece | str]:
 
 
 def _proposal(parts: Parts, draft_id: str) -> _Shown:
+    from nightschool.cli.dossiers import difference  # noqa: PLC0415
     from nightschool.stages.publish import dossier  # noqa: PLC0415
 
     case = dossier(parts.store, draft_id)
     draft = case.draft
-    before = "" if draft.before is None else parts.store.blob(draft.before).decode("utf-8", "replace")
-    after = parts.store.blob(draft.after).decode("utf-8", "replace")
-    name = draft.target.place.removeprefix("project/")
-    diff = "".join(
-        difflib.unified_diff(before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}")
-    )
-    return _Shown(draft=draft, verdict=case.verdicts[-1], diff=diff)
+    return _Shown(draft=draft, verdict=case.verdicts[-1], diff=difference(draft, parts))
 
 
-def _examined(shown: _Shown, base: Estimate | None, proposal: Estimate | None) -> list[Piece | str]:
+def _examined(shown: _Shown) -> list[Piece | str]:
+    from nightschool.cli.verdicts import curve, scores  # noqa: PLC0415
+
     verdict, moment = shown.verdict, shown.draft.edits[0].moment
-    rows = [_score("base", base), _score("proposal", proposal)]
     guards = f"{len(verdict.guards)} guard tasks, none harmed" if verdict.guards else "no guard task"
     return [
         f"4. Proposal {shown.draft.id}, in the person's own words (session {moment.session}):",
@@ -185,22 +177,9 @@ def _examined(shown: _Shown, base: Estimate | None, proposal: Estimate | None) -
         Line(f"   wealth {curve(verdict.path)} {verdict.wealth:.1f}; {guards}", "bold")
         if verdict.wealth is not None
         else "",
-        Table(columns=("arm", "score", "95 % interval", "fresh trials"), rows=rows),
+        *scores(verdict),
         "",
     ]
-
-
-def _score(arm: str, value: Estimate | None) -> tuple[object, ...]:
-    if value is None:
-        return (arm, None, None, 0)
-    return (arm, f"{value.mean:.2f}", f"{value.low:.2f} to {value.high:.2f}", value.n)
-
-
-def curve(path: Sequence[float]) -> str:
-    """The wealth after each pair as a row of bars, from the smallest to the largest."""
-    low, high = min(path, default=0.0), max(path, default=0.0)
-    span = high - low or 1.0
-    return "".join(BARS[round((value - low) / span * (len(BARS) - 1))] for value in path)
 
 
 def _adopt_and_undo(

@@ -248,9 +248,4 @@ def _what(release: Release) -> str:
 
 
 def shown_diff(case: Dossier, parts: Parts) -> Pieces:
-    return [Line("Diff", "bold"), readable(difference(case.draft, parts)), ""]
-
-
-def readable(diff: str) -> Diff:
-    """A diff for the eyes, in which the line ends of Windows do not show."""
-    return Diff(diff.replace("\r\n", "\n"))
+    return [Line("Diff", "bold"), Diff(difference(case.draft, parts)), ""]

@@ -10,7 +10,7 @@ from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json, as_utf8
 from nightschool.cli.output import Output
 from nightschool.cli.proposals import Name
-from nightschool.cli.render import Line
+from nightschool.cli.render import Diff, Line
 from nightschool.core.errors import NotAllowed, UserError
 
 if TYPE_CHECKING:
@@ -156,8 +156,6 @@ def _with_the_command(refused: NotAllowed, command: str) -> NotAllowed:
 
 def _stale(out: Output, stale: StaleLiveFile, way: str, commands: tuple[str, ...]) -> ExitCode:
     """What happened to the file, what would have been written, and how to go on. Nothing was written."""
-    from nightschool.cli.dossiers import readable  # noqa: PLC0415 - help needs no store
-
     document = {
         "code": "stale-live-file",
         "text": str(stale),
@@ -166,6 +164,6 @@ def _stale(out: Output, stale: StaleLiveFile, way: str, commands: tuple[str, ...
         "next": list(commands),
     }
     if not out.json:
-        out.note(Line(f"nightschool: {stale}", "red"), readable(stale.diff), f"To go on, {way}:")
+        out.note(Line(f"nightschool: {stale}", "red"), Diff(stale.diff), f"To go on, {way}:")
         out.note(*(f"  {command}" for command in commands))
     return out.result({"error": document}, code=ExitCode.NEEDS_PERSON)

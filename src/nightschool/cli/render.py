@@ -170,18 +170,18 @@ def _padded(text: str, width: int, *, at_right: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A unified diff."""
+    """A unified diff. A line end of Windows is a line end; a lone carriage return shows."""
 
     text: str
 
     def plain(self) -> str:
-        return printable(self.text.rstrip("\n"))
+        return printable(self.text).rstrip("\n")
 
     def styled(self) -> RenderableType:
         from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
 
         text = Text()
-        for line in printable(self.text.rstrip("\n")).split("\n"):
+        for line in self.plain().split("\n"):
             text.append(line + "\n", style=_diff_tone(line))
         text.right_crop(1)
         return text

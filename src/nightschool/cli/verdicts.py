@@ -82,7 +82,7 @@ def _figures(draft: Draft, verdict: Verdict) -> list[Piece | str]:
             "and shrinks where it does worse"
         )
         told.append(f"  pair by pair: {curve(verdict.path)}")
-    told += _scores(verdict)
+    told += scores(verdict)
     told += _guards(verdict)
     if verdict.losses_base or verdict.losses_draft:
         told.append(
@@ -102,7 +102,8 @@ def _pairs(draft: Draft, verdict: Verdict) -> str:
     return f"different in {verdict.decided}, {alike}"
 
 
-def _scores(verdict: Verdict) -> list[Piece | str]:
+def scores(verdict: Verdict) -> list[Piece | str]:
+    """How often each arm passed, where it was tried anew after the decision."""
     rows = [
         _score(name, value)
         for name, value in (("without the edit", verdict.base), ("with it", verdict.proposal))
