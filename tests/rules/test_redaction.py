@@ -41,6 +41,8 @@ PLANTED: list[tuple[str, str, str]] = [
     (PEM.rpartition("-----END")[0], "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", ""),
     (PEM.partition("\n")[2] + "\nend", "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", "end"),
     (json.dumps({"k": PEM}), "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", '{"k": "'),
+    (json.dumps(json.dumps({"k": json.dumps(PEM)})), "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", "k"),
+    (json.dumps(f"🙂{JWT}."), "dozjgNryP4J3jVmNHl0w5N", "\\ude42"),
     ("\n".join(f"{n}\t{line}" for n, line in enumerate(PEM.split("\n"), 1)), "MIIEowIBAAKCAQEA", "1\t"),
     (f"token is in {JWT} here", "dozjgNryP4J3jVmNHl0w5N", "here"),
     ("Authorization: Bearer abcDEF123456789xyz", "abcDEF123456789xyz", "Authorization: Bearer "),
@@ -87,10 +89,10 @@ def test_planted_secret_goes_and_the_rest_stays(text: str, gone: str, stays: str
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.prefix)
-@pytest.mark.parametrize("around", ["{}", "x={} y", '"{}"', "first\\n{}\\n", "é{}."])
+@pytest.mark.parametrize("around", ["{}", "x={} y", '"{}"', "first\\n{}\\n", "é{}.", "\\u00e9{}."])
 def test_each_shape_of_the_table_is_found(shape: Any, around: str) -> None:
     """Each provider's token is found bare, quoted, assigned, behind an escaped line end and behind a letter
-    that is not ASCII."""
+    that is not ASCII, escaped or not."""
     token = shape.prefix + body(shape.body, max(shape.least, 36))
     redacted = redactor()(around.format(token))
     assert body(shape.body, shape.least) not in redacted

@@ -236,7 +236,7 @@ def _decoded(body: bytes, encoding: str) -> bytes:
 def _restored(original: Any, redacted: Any) -> Any:
     """The redacted value with the opaque fields as they were."""
     if isinstance(original, dict) and isinstance(redacted, dict):
-        data = original.get("type") in OPAQUE_DATA_OF
+        data = str(original.get("type")) in OPAQUE_DATA_OF
         return {
             name: original[name]
             if name in original and (name in OPAQUE or (data and name == "data"))

@@ -43,12 +43,14 @@ _HEADER = re.compile(rb"[A-Za-z0-9._~+/=-]*")
 _COOKIE = re.compile(rb"""[^\r\n"'\\`\[]*""")
 _MORE_PASSWORD = re2.compile(rb"""[^\s/@:?#,"'<>\\`]*@""", _LATIN)
 _REFERENCE = re2.compile(rb"[A-Za-z_$][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_$][A-Za-z0-9_]*)+", _LATIN)
-_BETWEEN = rb"(?:\s|\\[nrt]|[\"'+,>|]|\d{1,6}(?:\t|\xe2\x86\x92))*"  # line ends, quotes, numbers of a listing
+# Line ends and quotes, escaped as often as JSON lies in JSON; numbers of a listing.
+_BETWEEN = rb"(?:\s|\\+[nrt\"']|[\"'+,>|]|\d{1,6}(?:\t|\xe2\x86\x92))*"
 _KEY_BODY = re2.compile(
     rb"(?: BLOCK)?-----(?:" + _BETWEEN + rb"(?:[A-Za-z-]{4,24}: [^\n\\]{1,80}|[A-Za-z0-9+/=]{16,}))+"
     rb"(?:" + _BETWEEN + rb"[A-Za-z0-9+/=]{0,15}" + _BETWEEN + rb"-----END [A-Z0-9 ]{0,40}-----)?",
     _LATIN,
 )
+_ESCAPED = re.compile(rb"\\u[0-9a-fA-F]{4}")
 _KEY_END = re2.compile(rb"(?: BLOCK)?-----", _LATIN)
 _KEY_LINES = re2.compile(
     rb"[A-Za-z0-9+/=]{16,}(?:" + _BETWEEN + rb"[A-Za-z0-9+/=]+)*" + _BETWEEN + rb"\z", _LATIN
@@ -128,11 +130,13 @@ class Scan:
         return end
 
     def _run_before(self, at: int, allowed: bytes, most: int) -> int:
-        """Where the run of these bytes that ends at `at` begins; an escape (`\\n`) is no part of it."""
+        """Where the run of these bytes that ends at `at` begins; an escape (`\\n`, `\\u00e9`) is not in."""
         piece = self._text[max(self._done, at - most) : at]
         start = at - (len(piece) - len(piece.rstrip(allowed)))
         if start < at and start and self._text[start - 1] == 0x5C and self._text[start] in b"nrt":
             start += 1
+        elif _ESCAPED.match(self._text, start - 1, at) is not None:
+            start += 5
         return start
 
     def _run_end(self, run: re.Pattern[bytes], at: int) -> int:
@@ -140,7 +144,7 @@ class Scan:
         return at if found is None else found.end()
 
     def _within_word(self, start: int) -> bool:
-        return self._run_before(start, _ALNUM_BYTES, 2) < start
+        return self._run_before(start, _ALNUM_BYTES, 6) < start
 
     def _shape_at(self, start: int) -> Shape | None:
         """The token shape that begins here with enough of a body, if one does."""

@@ -142,8 +142,8 @@ def _note(block: Mapping[str, Any], calls: dict[str, ToolCall]) -> None:
             command=given.get("command") if block.get("name") == "Bash" else None,
             files=(path,) if path and block.get("name") != "Read" else (),
         )
-    elif block.get("type") == "tool_result" and block.get("tool_use_id") in calls:
-        identity = block["tool_use_id"]
+    elif block.get("type") == "tool_result" and str(block.get("tool_use_id")) in calls:
+        identity = str(block["tool_use_id"])
         status = CallStatus.ERROR if block.get("is_error") else CallStatus.OK
         calls[identity] = replace(
             calls[identity], result=agent_jobs.joined(block.get("content")), status=status
