@@ -6,7 +6,7 @@ AGENTS := tests/agents
 NEWEST := build/newest-agents
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents test-newest check docs bench lock clean
+.PHONY: demo test test-agents test-newest check docs bench soak lock clean
 
 $(VENV)/.installed: requirements/dev.txt pyproject.toml
 	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is not there; say which Python with: make PYTHON=python3.12 ..."; exit 2; }
@@ -54,6 +54,13 @@ docs: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+# Many seeded cases of kills, fuzz, redaction, gate and memory blocks: make soak [PART=kills] [SEED=7] [SHARE=20]
+PART ?= all
+SEED ?= 1
+SHARE ?= 1
+soak: $(VENV)/.installed
+	@PYTHONPATH=tests $(BIN)/python -m soak --part $(PART) --seed $(SEED) --share $(SHARE)
 
 lock: $(VENV)/.installed
 	@$(PIP) install uv

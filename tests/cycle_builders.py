@@ -85,13 +85,17 @@ class QuickRunner:
 
 @contextmanager
 def cycle_in(
-    place: Place, *, runner: QuickRunner | None = None, jobs: int | None = None
+    place: Place,
+    *,
+    runner: QuickRunner | None = None,
+    jobs: int | None = None,
+    sandbox: str = "unsafe-process",
 ) -> Iterator[tuple[Parts, Cycle]]:
     """The parts and a cycle, with the demo's scripted runner or a quick one. No pauses between tries."""
     environment = {"NIGHTSCHOOL_HOME": str(place.ours), "PATH": os.environ["PATH"], "USER": "sam"}
     flags = {
         "runner": "scripted",
-        "sandbox": "unsafe-process",
+        "sandbox": sandbox,
         "limits.max_jobs": "none" if jobs is None else jobs,
     }
     chosen = settings.load(project=None, environment=environment, flags=flags)

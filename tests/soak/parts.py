@@ -1,0 +1,16 @@
+"""All parts of a soak, in the order in which they run."""
+
+from __future__ import annotations
+
+from soak import blocks, fuzz, gates, kills, publishing, secrets_cut
+from soak.cases import Part
+
+PARTS: tuple[Part, ...] = (
+    *kills.PARTS,
+    *publishing.PARTS,
+    *fuzz.PARTS,
+    *secrets_cut.PARTS,
+    *gates.PARTS,
+    *blocks.PARTS,
+)
+GROUPS = tuple(dict.fromkeys(part.group for part in PARTS))
