@@ -48,6 +48,7 @@ PLANTED: list[tuple[str, str, str]] = [
     ("Authorization: Bearer abcDEF123456789xyz", "abcDEF123456789xyz", "Authorization: Bearer "),
     ("curl -H 'Authorization: Basic dXNlcjpwYXNzd29yZA==' x", "dXNlcjpwYXNzd29yZA", "' x"),
     ('-H "Cookie: session=abcd1234efgh; theme=dark" x', "abcd1234efgh", '" x'),
+    ("Cookie: sid=abcd1234efgh, then API_KEY='q1w2e3r4t5y6'", "q1w2e3r4t5y6", " then API_KEY='"),
     ("Set-Cookie: sid=s3cr3tvalue; HttpOnly", "s3cr3tvalue", "Set-Cookie: "),
     ("https://bob:hunter2@example.org/x", "hunter2", "https://bob:"),
     ("postgres://app:s3cr@t9@db.host:5432/x", "s3cr@t9", "@db.host:5432/x"),

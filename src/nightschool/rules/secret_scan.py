@@ -40,7 +40,8 @@ _WORD_RUN = re.compile(rb"[A-Za-z0-9_-]*")
 _BARE = re.compile(rb"""[^\s"'`,;<>\\(){}\[\]|&]{1,256}""")
 _BARE_LINE = re.compile(rb"""[^\s"'`\\]{1,256}""")
 _HEADER = re.compile(rb"[A-Za-z0-9._~+/=-]*")
-_COOKIE = re.compile(rb"""[^\r\n"'\\`\[]*""")
+# Pairs behind semicolons: what follows a space is text again, which may name another secret.
+_COOKIE = re.compile(rb"""[^\s"'\\`\[;]*(?:;[ \t]{0,2}[^\s"'\\`\[;]*)*""")
 _MORE_PASSWORD = re2.compile(rb"""[^\s/@:?#,"'<>\\`]*@""", _LATIN)
 _REFERENCE = re2.compile(rb"[A-Za-z_$][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_$][A-Za-z0-9_]*)+", _LATIN)
 # Line ends and quotes, escaped as often as JSON lies in JSON; numbers of a listing.
