@@ -61,6 +61,7 @@ PLANTED: list[tuple[str, str, str]] = [
     ("API_KEY='q1w2e3r4t5y6'", "q1w2e3r4t5y6", "API_KEY='"),
     ('{"password": "hunter", "user": "bob"}', "hunter", '"user": "bob"'),
     (json.dumps({"arguments": json.dumps({"client_secret": "q1w2e3r4t5"})}), "q1w2e3r4t5", "client_secret"),
+    (json.dumps(json.dumps(json.dumps({"authToken": "q1w2e3r4t5"}))), "q1w2e3r4t5", "authToken"),
     ("password: hunter2xyz # yaml", "hunter2xyz", "# yaml"),
     ("my password is swordfish99, please", "swordfish99", ", please"),
     ("mysql --password hunter2xyz db", "hunter2xyz", " db"),

@@ -216,7 +216,13 @@ def _sessions(home: Path) -> dict[str, Session]:
     with closing(SqliteStore.open(home)) as store:
         found = store.find(Session)
     assert len({session.id for session in found}) == len(found)
-    return {session.id: replace(session, path=Path(session.path).name) for session in found}
+    return {session.id: _bare(session) for session in found}
+
+
+def _bare(session: Session) -> Session:
+    """Wherever its file lay, and whether a last row was read before its newline was written."""
+    turns = tuple(replace(turn, end=0) for turn in session.turns)
+    return replace(session, path=Path(session.path).name, turns=turns)
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import Any
 
 from nightschool.rules.redaction import Redactor
 from nightschool.rules.secret_memory import _pieces_of
+from nightschool.rules.secret_shapes import SHAPES
 from soak.cases import Case, Part, Seen
 from soak.planted import Planted, planted, prose, token
 
@@ -106,7 +107,8 @@ def _name(random: Random, found: list[str]) -> str:
 def cut(case: Case) -> Seen:
     """Cut anywhere: no chunk gives a whole secret away, nor, of one that was met before, a telling part."""
     random = case.random
-    secret = token(random)
+    shape = random.choice([shape for shape in SHAPES if not shape.prefix.endswith("=")])
+    secret = token(random, shape)
     text = _text(random, [Planted(kind="", text=secret, core=secret)])
     at = text.index(secret)
     fresh, knowing = Redactor(KEY), Redactor(KEY)

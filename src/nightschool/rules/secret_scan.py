@@ -344,7 +344,7 @@ class Scan:
             if self._text[max(0, opened - 1) : opened] not in {b"<", b":"}:
                 return begin
         opening = begin
-        while opening < len(self._text) and opening < begin + 3 and self._text[opening] in _QUOTES:
+        while opening < len(self._text) and opening < begin + 8 and self._text[opening] in _QUOTES:
             opening += 1
         if self._shaped(opening):
             return opening

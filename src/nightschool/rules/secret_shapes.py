@@ -232,7 +232,7 @@ def finder_pattern() -> bytes:
     tokens = [
         f"(?:{'|'.join(prefixes)})[{body}]{{{least}}}" for (body, least), prefixes in sorted(heads.items())
     ]
-    quote = r"""["'\\`]{0,3}"""
+    quote = r"""["'\\`]{0,8}"""  # escaped as often as JSON lies in JSON
     scheme = quote + "(?i:bearer|basic|token|bot|apikey|digest)"
     parts = [
         r"\[secret:[a-z]{1,24}:[0-9a-f]{6}\]",
