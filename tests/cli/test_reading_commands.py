@@ -278,12 +278,25 @@ def test_corrections_of_one_agent_and_time(home: Path, project: Path, ask: Ask) 
     assert ask("corrections", "--since", "2100-01-01")["corrections"] == []
 
 
+def test_what_to_type_next_works_from_home(
+    home: Path, project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder without sessions, as the home folder, the next step names the project."""
+    assert run(["corrections"]) == 0
+    assert "next: nightschool run --dry-run" in capsys.readouterr().out
+    monkeypatch.chdir(home)
+    for command in ("corrections", "status", "tasks"):
+        assert run([command]) == 0
+        assert f"next: nightschool run --project {project}" in capsys.readouterr().out
+
+
 def test_no_history_is_told_calmly(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a session the folders that were looked at are named, and what to type next."""
     assert run(["corrections"]) == 0
     told = capsys.readouterr().out
     assert str(home / ".claude/projects") in told
     assert str(home / ".codex/sessions") in told
+    assert all(f"harvest --source {name} --root DIR" in told for name in ("claude-code", "codex"))
     assert "next: nightschool demo" in told
 
 

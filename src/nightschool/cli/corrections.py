@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Since, Source, reading
+from nightschool.cli.reading import Since, Source, reading, run_for
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ def _pieces(
         pieces += ["", _table(once[:ONCE_SHOWN], "Said once so far: perhaps meant for that moment only")]
     if len(once) > ONCE_SHOWN:
         pieces.append(Line(f"{len(once) - ONCE_SHOWN} more, older: --json has them all", "dim"))
-    return [*pieces, "", "next: nightschool run --dry-run  (what your agent would practise)"]
+    where = run_for(project for item in often or heard for project in item.projects)
+    return [*pieces, "", f"next: {where} --dry-run  (what your agent would practise)"]
 
 
 def _when(item: Correction) -> float:

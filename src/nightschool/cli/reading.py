@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,6 +50,15 @@ def root_of(project: Path | None) -> str:
     from nightschool.wiring import project_root  # noqa: PLC0415
 
     return project_root(typed(project or Path()))
+
+
+def run_for(projects: Iterable[str]) -> str:
+    """The command that practises what was heard in these projects: from a folder that is none of them, the
+    home folder above all, with the one that has most."""
+    counts = Counter(projects)
+    if not counts or root_of(None) in counts:
+        return "nightschool run"
+    return f"nightschool run --project {shlex.quote(counts.most_common(1)[0][0])}"
 
 
 def typed(path: Path) -> Path:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import reading
+from nightschool.cli.reading import reading, run_for
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from nightschool.core.cycles import CycleReport
     from nightschool.core.jobs import Usage
@@ -65,7 +65,7 @@ def status(*, json: Json = False) -> ExitCode:
         *_version_pieces(versions),
         _spent_line(spent),
         *_trouble(unsettled, interrupted),
-        f"next: {_next(last, open_proposals, known=bool(heard))}",
+        f"next: {_next(last, open_proposals, [name for item in heard for name in item.projects])}",
     ]
     return Output(json=json).result(document, pieces)
 
@@ -223,7 +223,7 @@ def _trouble(unsettled: Rows, interrupted: Rows) -> Iterable[Piece]:
         yield Line(text, "yellow")
 
 
-def _next(last: CycleReport | None, rows: Rows, *, known: bool) -> str:
+def _next(last: CycleReport | None, rows: Rows, projects: Sequence[str]) -> str:
     if rows:
         return f"nightschool show {rows[0]['id']} --diff"
-    return "nightschool run" if last is not None or known else "nightschool corrections"
+    return run_for(projects) if last is not None or projects else "nightschool corrections"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Project, reading, root_of
+from nightschool.cli.reading import Project, reading, root_of, run_for
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def _none(parts: Parts, root: str | None) -> list[Piece | str]:
     table = Table(
         columns=("project", "sessions"), rows=rows, title="None of the sessions so far is of it, but:"
     )
-    return [*told, table, f"next: nightschool run --project {shlex.quote(names[0])}"]
+    return [*told, table, f"next: {run_for(counts.elements())}"]
 
 
 def _row(task: Task, said: Mapping[str, str]) -> dict[str, object]:
