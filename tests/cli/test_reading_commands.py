@@ -1,15 +1,13 @@
-"""The commands that read: harvest, corrections, tasks, status, doctor, on a HOME with real sessions."""
+"""The commands that read: harvest, corrections, tasks, on a HOME with real sessions."""
 
 from __future__ import annotations
 
 import io
-import json
 import os
 import shutil
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +18,9 @@ from nightschool.adapters.system_clock import SystemClock
 from nightschool.cli.app import run
 from nightschool.cli.when import moment
 from nightschool.core.errors import UserError
-from nightschool.core.harness import File, Scope, Target
-from nightschool.core.jobs import Delivered, Finished, Reservation, Role, Usage
-from nightschool.core.proposals import Release, Step
+from nightschool.core.harness import File
 from nightschool.core.sessions import Session
-from nightschool.core.tasks import Candidate, FilesSource, Footprint, HoldoutVersion, Split, Task
-from nightschool.core.trials import AlphaEntry
-from nightschool.core.values import digest_of
-from nightschool.rules.betting import alpha_share
-from nightschool.testing.demo import lay_out
+from nightschool.core.tasks import Candidate, FilesSource, Footprint, Split, Task
 
 Ask = Callable[..., Any]
 NOW = SystemClock().now()
@@ -46,35 +38,6 @@ FIELDS = {
     "corrections",
     "warnings",
 }
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A HOME without sessions, and the current folder in it."""
-    for name in [*os.environ]:
-        if name.startswith(("NIGHTSCHOOL_", "CLAUDE_", "CODEX_", "XDG_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "school"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def project(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The demo's history in HOME, and its project as the current folder."""
-    found = lay_out(home)
-    monkeypatch.chdir(found)
-    return found
-
-
-@pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
-    def asked(*arguments: str, code: int = 0) -> Any:
-        assert run([*arguments, "--json"]) == code
-        return json.loads(capsys.readouterr().out)
-
-    return asked
 
 
 def store(home: Path) -> SqliteStore:
@@ -337,158 +300,3 @@ def a_task(project: str, concerns: tuple[str, ...]) -> Task:
         split=Split.TRAIN,
         concerns=concerns,
     )
-
-
-def test_status_of_nothing(home: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where nothing happened yet, status says so and what to type."""
-    told = ask("status")
-    assert (told["last_cycle"], told["proposals"], told["unsettled"], told["interrupted"]) == (
-        None,
-        [],
-        [],
-        [],
-    )
-    assert run(["status"]) == 0
-    assert "next: nightschool corrections" in capsys.readouterr().out
-
-
-def test_status_counts_what_was_used_and_left(home: Path, ask: Ask) -> None:
-    """This month's jobs, the alpha that was spent, jobs without an end and releases without one."""
-    version = HoldoutVersion(pool="", number=1, tasks=("t-1", "t-2"))
-    entries = [
-        AlphaEntry(holdout=version.id, k=k, wealth=digest_of(k), draft="d-1", alpha=0.1, margin=0.15, at=NOW)
-        for k in (1, 2)
-    ]
-    jobs = [
-        a_job("a", NOW, Usage(tokens=5, cost=Decimal("0.25"))),
-        a_job("b", NOW, Usage()),
-        a_job("c", LONG_AGO, Usage(tokens=9)),
-    ]
-    booked = [
-        Reservation(key=digest_of(key), attempt=at, cycle="n-1", at=NOW, tokens=1, cost=Decimal(1))
-        for at, key in enumerate(("a", "nobody finished"))
-    ]
-    releases = [
-        a_release("r-0001", Step.INTENDED),
-        a_release("r-0001", Step.DONE),
-        a_release("r-0002", Step.INTENDED),
-    ]
-    store(home).commit(version, *entries, *jobs, *booked, *releases)
-    told = ask("status")
-    (holdout,) = told["holdouts"]
-    assert (holdout["tasks"], holdout["drafts"]) == (2, 2)
-    assert holdout["alpha_spent"] == pytest.approx(alpha_share(0.1, 1) + alpha_share(0.1, 2))
-    month = told["this_month"]
-    assert (month["jobs"], month["tokens"], month["cost"]) == (2, 5, 0.25)
-    assert (month["unknown_tokens"], month["unknown_cost"]) == (1, 1)
-    assert len(told["unsettled"]) == 1
-    assert [row["release"] for row in told["interrupted"]] == ["r-0002"]
-
-
-LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
-
-
-def a_job(key: str, at: datetime, usage: Usage) -> Finished:
-    return Finished(
-        key=digest_of(key),
-        cycle="n-1",
-        role=Role.ATTEMPT,
-        agent="codex",
-        started_at=at,
-        ended_at=at,
-        outcome=Delivered(reply="done", usage=usage),
-    )
-
-
-def a_release(number: str, step: Step) -> Release:
-    return Release(
-        number=number,
-        step=step,
-        draft=digest_of("draft"),
-        draft_id="d-1",
-        target=Target(agent="codex", scope=Scope.PROJECT, place="project/AGENTS.md", project="/p"),
-        path="/p/AGENTS.md",
-        before=None,
-        before_mode=None,
-        after=None,
-        after_mode=None,
-        actor="sam",
-        at=NOW,
-    )
-
-
-@pytest.fixture
-def agent_on_path(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program called codex that tells a version."""
-    program = home / "bin/codex"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho codex-cli 9.9\n", encoding="utf-8")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}/usr/bin{os.pathsep}/bin")
-    return program
-
-
-def about(told: Any, what: str) -> list[Any]:
-    return [finding for finding in told["findings"] if finding["about"] == what]
-
-
-def test_doctor_finds_agents_sessions_and_keys(
-    project: Path, home: Path, agent_on_path: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Versions, folders and origins are told; of a key only that it is set; unread agents by name."""
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-indeed")
-    monkeypatch.setenv("NIGHTSCHOOL_SANDBOX", "unsafe-process")
-    (home / ".gemini").mkdir()
-    told = ask("doctor", code=4)
-    assert "codex-cli 9.9" in about(told, "agent codex")[0]["text"]
-    assert "6 files" in about(told, "sessions codex")[0]["text"]
-    assert "not read yet" in about(told, "sessions gemini")[0]["text"]
-    assert "OPENAI_API_KEY is set" in [finding["text"] for finding in about(told, "key")]
-    assert "very-secret" not in json.dumps(told)
-    assert "NIGHTSCHOOL_SANDBOX" in about(told, "setting sandbox")[0]["text"]
-    assert about(told, "runner") == []
-    blocking = [finding for finding in told["findings"] if finding["state"] == "blocks"]
-    assert [finding["about"] for finding in blocking] == ["sandbox"]
-    assert all(finding["fix"] for finding in blocking)
-
-
-def test_moved_folders_are_looked_at(
-    project: Path, home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """CLAUDE_CONFIG_DIR and CODEX_HOME hold in every command that tells where it looked."""
-    (home / ".claude").rename(home / "claude-moved")
-    (home / ".codex").rename(home / "codex-moved")
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude-moved"))
-    monkeypatch.setenv("CODEX_HOME", str(home / "codex-moved"))
-    told = ask("corrections")
-    assert told["sessions"] == 15
-    assert told["looked_at"] == [
-        str(home / "claude-moved/projects"),
-        str(home / "codex-moved/sessions"),
-        str(home / "codex-moved/archived_sessions"),
-    ]
-    monkeypatch.setenv("CODEX_HOME", str(home / "nowhere"))
-    findings = ask("doctor", code=4)
-    assert str(home / "claude-moved/projects") in about(findings, "sessions claude-code")[0]["text"]
-    (none,) = about(findings, "sessions codex")
-    assert str(home / "nowhere/sessions") in none["text"]
-    assert "CODEX_HOME" in none["fix"]
-
-
-def test_doctor_without_an_agent(home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No agent on PATH blocks a run: exit code 4, with the way out."""
-    monkeypatch.setenv("PATH", str(home))
-    (finding,) = about(ask("doctor", code=4), "runner")
-    assert finding["state"] == "blocks"
-    assert "install" in finding["fix"]
-
-
-def test_doctor_tells_broken_settings_and_stores(
-    home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What keeps other commands from starting is a finding here, not an end."""
-    (home / "school").mkdir()
-    (home / "school/nightschool.db").write_bytes(b"no database at all" * 100)
-    assert about(ask("doctor", code=4), "store")[0]["state"] == "blocks"
-    monkeypatch.setenv("NIGHTSCHOOL_MODE", "x")
-    assert "NIGHTSCHOOL_MODE" in about(ask("doctor", code=4), "settings")[0]["text"]
