@@ -124,6 +124,20 @@ def test_migrations_end_at_the_declared_schema(tmp_path: Path) -> None:
     assert ScriptDirectory(migrations.__path__[0]).get_current_head() == HEAD
 
 
+def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    """What was stored before tasks could be marked is still there, and marks can be kept."""
+    kept = next(record for record in every_kind() if isinstance(record, Task))
+    SqliteStore.open(tmp_path).commit(kept)
+    with sqlite3.connect(tmp_path / "nightschool.db") as old:
+        old.execute("DROP TABLE task_marks")
+        old.execute("UPDATE alembic_version SET version_num = '0001'")
+    store = SqliteStore.open(tmp_path)
+    said = TaskMark(task=kept.id, act=TaskAct.PROTECT, actor="sam", at=datetime(2026, 1, 1, tzinfo=UTC))
+    store.commit(said)
+    assert store.find(Task) == (kept,)
+    assert store.find(TaskMark, kept.id) == (said,)
+
+
 def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     """Two processes that open a new home and write at once lose no record and share no number (D6)."""
     writers = [start(WRITER, tmp_path / "home", name) for name in ("one", "two")]

@@ -22,11 +22,11 @@ from nightschool.core.cycles import CycleReport
 from nightschool.core.jobs import Finished, LostTry, Reservation
 from nightschool.core.proposals import Draft, RefusedEdit, Release, Review, SafetyReport, Verdict
 from nightschool.core.sessions import Offset, Session, Window
-from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVersion, Task
+from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVersion, Task, TaskMark
 from nightschool.core.trials import AlphaEntry, Draw, LostPair, Pair, Partition, Trial
 from nightschool.core.values import Record
 
-HEAD = "0001"
+HEAD = "0002"
 """The revision that this version of the program reads and writes."""
 
 WRITTEN = "written"
@@ -87,6 +87,7 @@ KINDS = (
     Kind(record=Correction, table="corrections"),
     Kind(record=Candidate, table="candidates"),
     Kind(record=Task, table="tasks"),
+    Kind(record=TaskMark, table="task_marks"),
     Kind(record=Assignment, table="assignments"),
     Kind(record=HoldoutVersion, table="holdout_versions"),
     Kind(record=Reservation, table="reservations", columns=RESERVED),

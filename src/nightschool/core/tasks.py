@@ -12,6 +12,9 @@ from nightschool.core.values import Digest, Record, Value, digest_of
 
 TaskId = NewType("TaskId", str)
 
+IMPORTED = "imported"
+"""Stands as the source of a task that a person brought in a file, and begins the id of its session."""
+
 
 class Split(StrEnum):
     TRAIN = "train"
@@ -166,6 +169,44 @@ class Task(Record):
     @property
     def owner(self) -> str:
         return self.project
+
+    @property
+    def imported(self) -> bool:
+        return self.source == IMPORTED
+
+
+class TaskAct(StrEnum):
+    """What a person may say of one task."""
+
+    REVIEW = "review"
+    """Read, and found fit to be used: asked only of tasks that came from a file."""
+    PROTECT = "protect"
+    """Always among the guards of an exam."""
+    RELEASE = "release"
+    """Protected no longer."""
+    WITHHOLD = "withhold"
+    """Taken out of the hold-out: it serves no further exam."""
+    RETIRE = "retire"
+    """Serves no more, neither for practice nor for an exam."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskMark(Record):
+    """A person's word on one task. The newest of its kind stands; none is ever rewritten."""
+
+    task: str
+    act: TaskAct
+    actor: str
+    reason: str = ""
+    at: datetime
+
+    @property
+    def id(self) -> str:
+        return digest_of(self)[:16]
+
+    @property
+    def owner(self) -> str:
+        return self.task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

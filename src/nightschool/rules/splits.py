@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from nightschool.core.sessions import Session, Speaker
 from nightschool.core.tasks import Assignment, Split
@@ -46,16 +47,19 @@ class Splits(Value):
         return {session: assignment for assignment in self.assignments for session in assignment.sessions}
 
 
-def clusters(sessions: Iterable[Session]) -> tuple[Cluster, ...]:
+def clusters(
+    sessions: Iterable[Session], brought: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Cluster, ...]:
     """The sessions that a person had, in clusters. The same correction does not make a cluster.
 
+    `brought` are the prompts of tasks from files, by the id that stands for a session of theirs.
     The result does not depend on the order of the sessions.
     """
     prompts = {
         session.id: first_prompt(session)
         for session in sessions
         if not (session.headless or session.sidechain or session.ours)
-    }
+    } | {**brought}
     groups = alike_groups({name: tokens(prompt) for name, prompt in prompts.items()}, ALIKE)
     return tuple(Cluster(id=_cluster_id(group), sessions=group) for group in groups)
 

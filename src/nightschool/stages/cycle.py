@@ -34,12 +34,13 @@ from nightschool.core.ports import (
 )
 from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict
 from nightschool.core.sessions import Session
-from nightschool.core.tasks import Candidate, HoldoutVersion, Split, Task, task_digest
+from nightschool.core.tasks import Candidate, HoldoutVersion, Split, Task, TaskMark, task_digest
 from nightschool.core.trials import AlphaEntry, WealthKey
 from nightschool.core.values import Digest, Value
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.corrections import enough
 from nightschool.rules.gate import Policy
+from nightschool.rules.marks import Sitting, sitting
 from nightschool.rules.report import promise
 from nightschool.rules.standing import open_draft, root_for, settled, turned_down
 from nightschool.stages.calibrate import Calibration
@@ -282,15 +283,17 @@ class Cycle:
     def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
         if mined.holdout is None:
             return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
-        tasks = _tasks_of(mined.holdout, self.store)
+        sat = _sitting(mined.holdout, self.store, mined.chosen)
         exam = Exam(
             draft=draft,
             candidate=candidate,
             base=base,
             proposed=proposed_harness(draft, base, self.store),
             holdout=mined.holdout,
-            key=self._key(draft.digest, base, mined.holdout, tasks),
-            tasks=tasks,
+            key=self._key(draft.digest, base, mined.holdout, sat.tasks),
+            tasks=sat.tasks,
+            out=sat.out,
+            protected=sat.protected,
             train=tuple(task for task in mined.tasks if task.split is Split.TRAIN),
         )
         return examine(
@@ -305,7 +308,7 @@ class Cycle:
     def calibration(self, holdout: HoldoutVersion) -> Calibration:
         """The base of this project against itself, on a hold-out version. Begin it within `held`."""
         base = self.surface.load(None if self.project is None else Path(self.project), self.person_home)
-        tasks = _tasks_of(holdout, self.store)
+        tasks = _sitting(holdout, self.store).tasks
         return Calibration(
             base=base,
             holdout=holdout,
@@ -344,11 +347,12 @@ def _learned(candidate: Candidate, code: str, why: str, draft: str | None = None
     )
 
 
-def _tasks_of(holdout: HoldoutVersion, store: Store) -> tuple[Task, ...]:
-    found = [store.get(Task, name) for name in holdout.tasks]
-    if None in found:
-        raise NotFound(f"hold-out {holdout.id} names a task that is not in the store")
-    return tuple(task for task in found if task is not None)
+def _sitting(holdout: HoldoutVersion, store: Store, chosen: frozenset[str] | None = None) -> Sitting:
+    tasks = store.find(Task, holdout.pool or None)
+    missing = set(holdout.tasks) - {task.id for task in tasks}
+    if missing:
+        raise NotFound(f"hold-out {holdout.id} names {min(missing)}, a task that is not in the store")
+    return sitting(holdout, tasks, store.find(TaskMark), chosen=chosen)
 
 
 def _promise(store: Store, now: datetime) -> tuple[str, ...]:

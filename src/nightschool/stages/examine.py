@@ -42,7 +42,9 @@ class Exam(Value):
     holdout: HoldoutVersion
     key: WealthKey
     tasks: tuple[Task, ...]
-    """The tasks of the hold-out version."""
+    """The held-out tasks that it is examined on: those of the version but for `out`, and what is protected."""
+    out: tuple[str, ...] = ()
+    """Tasks of the version that a person took out, or did not choose."""
     train: tuple[Task, ...]
     """What the editor could see, to know an overlap."""
     protected: tuple[str, ...] = ()
@@ -56,15 +58,16 @@ class Exam(Value):
         edited = self.proposed.get(self.draft.target.place)
         if edited is None or digest_bytes(edited.content) != self.draft.after:
             raise ValueError("the proposed harness does not hold what the draft would write")
-        missing = sorted(set(self.holdout.tasks) ^ {task.id for task in self.tasks})
+        there = {task.id for task in self.tasks}
+        missing = sorted(set(self.holdout.tasks) - there - set(self.out))
         if missing:
             raise NotFound(
-                f"hold-out {self.holdout.id} and the tasks at hand differ ({', '.join(missing)}): "
+                f"tasks of the hold-out {self.holdout.id} are gone ({', '.join(missing)}): "
                 "begin a new version of the hold-out"
             )
         if self.key.checks != task_digest(self.tasks):
             raise ValueError("the wealth key names other tasks or checks")
-        unknown = sorted(set(self.protected) - set(self.holdout.tasks))
+        unknown = sorted(set(self.protected) - there)
         if unknown:
             raise UserError(
                 f"protected task {unknown[0]} is not in the hold-out {self.holdout.id}: "

@@ -24,12 +24,14 @@ from nightschool.core.tasks import (
     Moment,
     Split,
     Task,
+    TaskMark,
     Touched,
     WorkspaceSource,
 )
 from nightschool.core.values import Value, digest_of
 from nightschool.rules.checking import idle_passes
 from nightschool.rules.corrections import clearest, corrections, own_turns
+from nightschool.rules.marks import serving
 from nightschool.rules.pieces import (
     History,
     Unfit,
@@ -61,7 +63,7 @@ class Mined(Value):
     waiting: tuple[tuple[str, str, str], ...]
     """Corrections that are no candidates yet: (key, code, why)."""
     tasks: tuple[Task, ...]
-    """All tasks of the pool, those of earlier runs too."""
+    """All tasks of the pool that serve, those of earlier runs too."""
     new_tasks: int
     assignments: tuple[Assignment, ...]
     skipped: tuple[tuple[str, str, str], ...]
@@ -70,6 +72,8 @@ class Mined(Value):
     """Tasks that the cap left for the next run."""
     holdout: HoldoutVersion | None
     """The version that is open now; None while there is no hold-out task."""
+    chosen: frozenset[str] | None = None
+    """Ids of the tasks that a file names; None: nobody chose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +120,7 @@ def mine(
     plans = [plan for history in served for plan in _plans(history, candidates, heard, skipped)]
     new, postponed = _tasks(plans, homes, store, projects, max_tasks, skipped)
     store.commit(*new)
-    tasks = tuple(store.find(Task, scope))
+    tasks = serving(store.find(Task, scope), store.find(TaskMark))
     return Mined(
         corrections=tuple(c for c in heard if inside & set(c.sessions)),
         candidates=candidates,
@@ -126,7 +130,7 @@ def mine(
         assignments=splits.assignments,
         skipped=tuple(sorted(skipped)),
         postponed=postponed,
-        holdout=_holdout(tasks, scope or "", store),
+        holdout=open_holdout(tasks, scope or "", store),
     )
 
 
@@ -136,7 +140,9 @@ def _rooted(session: Session, root: Callable[[str], str]) -> Session:
 
 def _split(sessions: Sequence[Session], heard: Sequence[Correction], store: Store) -> Splits:
     """Assign what is new and store it before anything is mined."""
-    found = clusters(sessions)
+    # A task from a file stands for a session of its own: what is asked alike joins its cluster.
+    brought = {task.session: task.prompt for task in store.find(Task) if task.imported}
+    found = clusters(sessions, brought)
     splits = assign(found, _topics(sessions, heard, found), store.find(Assignment))
     store.commit(*splits.new)
     return splits
@@ -383,8 +389,9 @@ def _workspace(history: History, projects: Projects) -> WorkspaceSource | Unfit:
     return FilesSource(files=tuple(sorted(files, key=lambda file: file.path)))
 
 
-def _holdout(tasks: Iterable[Task], pool: str, store: Store) -> HoldoutVersion | None:
-    """The open version; a new one by the count of new tasks alone, never by results."""
+def open_holdout(tasks: Iterable[Task], pool: str, store: Store) -> HoldoutVersion | None:
+    """The open version; a new one by the count of new tasks alone, never by results. `tasks` are those that
+    serve: what a person took out comes into no further version, and makes none begin."""
     held = tuple(sorted(task.id for task in tasks if task.split is Split.HOLDOUT))
     versions = store.find(HoldoutVersion, pool)
     current = max(versions, key=lambda version: version.number, default=None)
