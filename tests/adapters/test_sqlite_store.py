@@ -26,6 +26,7 @@ from nightschool.adapters.record_tables import HEAD, KINDS, METADATA
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.errors import Busy, Conflict, NightschoolError, NotFound, UserError
 from nightschool.core.sessions import Offset
+from nightschool.core.tasks import TaskAct, TaskMark
 from nightschool.core.trials import Partition
 from nightschool.core.values import Digest, Record, digest_bytes
 
@@ -126,16 +127,16 @@ def test_migrations_end_at_the_declared_schema(tmp_path: Path) -> None:
 
 def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> None:
     """What was stored before tasks could be marked is still there, and marks can be kept."""
-    kept = next(record for record in every_kind() if isinstance(record, Task))
+    kept = Partition(wealth=Digest("w"), targets=("t-1",), guards=())
     SqliteStore.open(tmp_path).commit(kept)
     with sqlite3.connect(tmp_path / "nightschool.db") as old:
         old.execute("DROP TABLE task_marks")
         old.execute("UPDATE alembic_version SET version_num = '0001'")
     store = SqliteStore.open(tmp_path)
-    said = TaskMark(task=kept.id, act=TaskAct.PROTECT, actor="sam", at=datetime(2026, 1, 1, tzinfo=UTC))
+    said = TaskMark(task="t-1", act=TaskAct.PROTECT, actor="sam", at=AT)
     store.commit(said)
-    assert store.find(Task) == (kept,)
-    assert store.find(TaskMark, kept.id) == (said,)
+    assert store.find(Partition) == (kept,)
+    assert store.find(TaskMark, "t-1") == (said,)
 
 
 def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from nightschool.cli import (
     proposals,
     publish,
     status,
+    task_marks,
     tasks,
     version,
 )
@@ -56,6 +57,15 @@ Example:
   nightschool gate calibrate --simulate 1000
 """
 GROUPS: dict[str, tuple[str, dict[str, Command]]] = {
+    "tasks": (
+        "",
+        {
+            "show": tasks.show,
+            "protect": task_marks.protect,
+            "withhold": task_marks.withhold,
+            "retire": task_marks.retire,
+        },
+    ),
     "gate": (LOOK, {"calibrate": gate.calibrate}),
 }
 
@@ -90,11 +100,14 @@ def app() -> typer.Typer:
     whole.callback(invoke_without_command=True)(_root)
     _add(whole, COMMANDS)
     for name, (text, commands) in GROUPS.items():
-        part = _group(text)
-        # Named alone, a group tells its commands.
-        part.callback(invoke_without_command=True)(_help)
+        # Named alone, a group does what a command of its name does, or tells its commands. It takes that
+        # one's place in the list.
+        alone = COMMANDS.get(name)
+        about = text or inspect.getdoc(alone) or ""
+        part = _group(about)
+        part.callback(invoke_without_command=True)(alone or _help)
         _add(part, commands)
-        whole.add_typer(part, name=name)
+        whole.add_typer(part, name=name, short_help=about.partition("\n")[0])
     return whole
 
 

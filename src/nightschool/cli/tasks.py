@@ -1,4 +1,4 @@
-"""`nightschool tasks`: the replayable work that was made of the sessions."""
+"""`nightschool tasks` and `nightschool tasks show`: the replayable work that was made of the sessions."""
 
 from __future__ import annotations
 
@@ -12,37 +12,128 @@ from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.reading import Project, reading, root_of, run_for
 from nightschool.cli.render import Line, Piece, Table
+from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nightschool.core.ports import Store
-    from nightschool.core.tasks import Check, Task
+    from nightschool.core.tasks import Check, Task, TaskMark
+    from nightschool.rules.marks import Standing
     from nightschool.wiring import Parts
+
+    Standings = Mapping[str, Standing]
 
 AllProjects = Annotated[bool, typer.Option("--all-projects", help="The tasks of all projects.")]
 PROMPT_SHOWN = 60
 PROJECTS_SHOWN = 3
 SIDES = {"train": "training", "holdout": "exam"}
+OUT = {"withhold": "taken out", "retire": "retired"}
+Named = Annotated[str, typer.Argument(metavar="ID", help="Id of a task, or its beginning.")]
 
 
-def tasks(*, project: Project = None, all_projects: AllProjects = False, json: Json = False) -> ExitCode:
+def tasks(
+    context: typer.Context,
+    *,
+    project: Project = None,
+    all_projects: AllProjects = False,
+    json: Json = False,
+) -> ExitCode:
     """List the tasks of this project: for training or exam, about what, when passed.
 
     \b
     Example:
       nightschool tasks
       nightschool tasks --all-projects --json
+      nightschool tasks show t-1f2e
     """
-    from nightschool.core.tasks import Task  # noqa: PLC0415 - help needs no store
+    if context.invoked_subcommand is not None:
+        if project is not None or all_projects or json:
+            raise UserError(f"options stand behind the whole command: tasks {context.invoked_subcommand} ...")
+        return ExitCode.DONE
+    from nightschool.core.tasks import Task, TaskMark  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.marks import standings  # noqa: PLC0415
 
     root = None if all_projects else root_of(project)
     with reading(fleeting=True) as parts:
         found = parts.store.find(Task, root)
-        said = _said(parts.store)
-        told = [*_told(found, said), *_legend()] if found else _none(parts, root)
-    rows = [_row(task, said) for task in found]
+        said, marked = _said(parts.store), standings(parts.store.find(TaskMark))
+        told = [*_told(found, said, marked), *_legend()] if found else _none(parts, root)
+    rows = [_row(task, said, marked) for task in found]
     return Output(json=json).result({"project": root, "tasks": rows}, told)
+
+
+def show(task: Named, *, json: Json = False) -> ExitCode:
+    """Show a task: its whole request, what it starts from, when it is passed, where it came from.
+
+    How it came out so far is not shown: a task that is taken out of the exam for what it showed would
+    make the exam say what one likes.
+
+    \b
+    Example:
+      nightschool tasks show t-1f2e3d4c5b6a
+      nightschool tasks show t-1f2e --json
+    """
+    from nightschool.core.tasks import TaskMark  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.marks import standings  # noqa: PLC0415
+    from nightschool.stages.mark import find_task  # noqa: PLC0415
+
+    with reading(fleeting=True) as parts:
+        found = find_task(parts.store, task)
+        marks = parts.store.find(TaskMark, found.id)
+        said, marked = _said(parts.store), standings(marks)
+    document = {**_row(found, said, marked), "task": found, "marks": marks}
+    return Output(json=json).result(document, _pieces(found, said, marked, marks))
+
+
+def _pieces(
+    task: Task, said: Mapping[str, str], marked: Standings, marks: Sequence[TaskMark]
+) -> list[Piece | str]:
+    start = task.workspace
+    begins = (
+        f"commit {start.commit} of {start.repository}"
+        if start.kind == "git"
+        else f"{len(start.files)} files: {', '.join(file.path for file in start.files) or 'none'}"
+    )
+    came = f"session {task.session}, turn {task.turn}"
+    standing = standing_of(task, marked)
+    spoken: list[Piece | str] = ["", _spoken(marks)] if marks else []
+    return [
+        Line(f"{task.id}: for {SIDES[task.split]}" + (f", {standing}" if standing else ""), "bold"),
+        f"about: {_about(task, said)}",
+        *(f"passed if it {in_words(check)}" for check in task.checks),
+        f"starts from: {begins}",
+        f"came from: {'a file of yours' if task.imported else came}",
+        f"kind: {task.cluster} (tasks that are nearly the same are one kind)",
+        "",
+        Line("Request", "bold"),
+        task.prompt,
+        *spoken,
+    ]
+
+
+def _spoken(marks: Sequence[TaskMark]) -> Table:
+    return Table(
+        title="What was said of it",
+        columns=("when", "who", "what", "why"),
+        rows=[(f"{mark.at:%Y-%m-%d %H:%M}", mark.actor, mark.act, mark.reason or None) for mark in marks],
+    )
+
+
+def standing_of(task: Task, marked: Standings) -> str | None:
+    """What a person's words made of a task; None: it serves as it was made."""
+    from nightschool.rules.marks import NOTHING_SAID  # noqa: PLC0415
+
+    standing = marked.get(task.id, NOTHING_SAID)
+    if standing.out is not None:
+        return OUT[standing.out.act]
+    if not standing.serves(task):
+        return "not reviewed"
+    return "protected" if standing.protection is not None else None
+
+
+def _about(task: Task, said: Mapping[str, str]) -> str:
+    return "; ".join(said.get(name, name) for name in task.concerns) or "other work"
 
 
 def _said(store: Store) -> dict[str, str]:
@@ -79,10 +170,11 @@ def _none(parts: Parts, root: str | None) -> list[Piece | str]:
     return [*told, table, f"next: {run_for(counts.elements())}"]
 
 
-def _row(task: Task, said: Mapping[str, str]) -> dict[str, object]:
+def _row(task: Task, said: Mapping[str, str], marked: Standings) -> dict[str, object]:
     return {
         "id": task.id,
         "split": task.split,
+        "standing": standing_of(task, marked),
         "cluster": task.cluster,
         "prompt": task.prompt,
         "checks": [in_words(check) for check in task.checks],
@@ -96,18 +188,22 @@ def _row(task: Task, said: Mapping[str, str]) -> dict[str, object]:
     }
 
 
-def _told(found: Sequence[Task], said: Mapping[str, str]) -> list[Piece | str]:
+def _told(found: Sequence[Task], said: Mapping[str, str], marked: Standings) -> list[Piece | str]:
+    standing = {task.id: standing_of(task, marked) for task in found}
+    with_standing = any(standing.values())
     rows = [
         (
             task.id,
             SIDES[task.split.value],
-            "; ".join(said.get(name, name) for name in task.concerns) or "other work",
+            *((standing[task.id],) if with_standing else ()),
+            _about(task, said),
             "; ".join(in_words(check) for check in task.checks),
             first_line(task.prompt),
         )
         for task in found
     ]
-    return [Table(columns=("task", "for", "about", "passes if it", "prompt"), rows=rows)]
+    columns = ("task", "for", *(("now",) if with_standing else ()), "about", "passes if it", "prompt")
+    return [Table(columns=columns, rows=rows)]
 
 
 def _legend() -> list[Piece | str]:

@@ -42,7 +42,7 @@ class Exam(Value):
     holdout: HoldoutVersion
     key: WealthKey
     tasks: tuple[Task, ...]
-    """The held-out tasks that it is examined on: those of the version but for `out`, and what is protected."""
+    """What it is examined on: the tasks of the hold-out version but for `out`, and what is protected."""
     out: tuple[str, ...] = ()
     """Tasks of the version that a person took out, or did not choose."""
     train: tuple[Task, ...]

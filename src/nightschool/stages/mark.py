@@ -1,4 +1,4 @@
-"""Marks a task: protected, taken out of the hold-out, retired. The only writer of a person's words on tasks."""
+"""Marks a task as protected, taken out or retired: the only writer of a person's words on tasks."""
 
 from __future__ import annotations
 
