@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.errors import NotAllowed
 from nightschool.core.harness import Scope, Target
-from nightschool.core.ports import LiveFile, LiveFiles, Store
+from nightschool.core.ports import LiveFile, LiveFiles, Store, Vet
 from nightschool.core.proposals import (
     Draft,
     Edit,
@@ -32,7 +33,9 @@ from nightschool.core.proposals import (
 )
 from nightschool.core.tasks import Candidate, Footprint, Moment
 from nightschool.core.values import Record, digest_of
+from nightschool.rules.redaction import Redactor
 from nightschool.stages.publish import adopt, undo
+from nightschool.stages.vetting import Vetting
 from nightschool.testing.clock import FakeClock
 
 BEFORE = b"\xef\xbb\xbf# House rules\r\n\r\n* keep it short\r\n"
@@ -147,6 +150,16 @@ class WatchedLiveFiles:
         return written
 
 
+def vet_of(store: Store, home: Path = Path("/nonexistent")) -> Vet:
+    return Vetting(
+        store=store,
+        redact=Redactor(b"a key of the tests"),
+        second_opinion=None,
+        surface=lambda _: ClaudeCodeSurface(),
+        person_home=home,
+    )
+
+
 def adopted(
     store: Store,
     draft: Draft,
@@ -155,12 +168,14 @@ def adopted(
     *,
     actor: str = "ada",
     reason: str = "",
+    vet: Vet | None = None,
 ) -> Release:
     return adopt(
         draft.id,
         store=store,
         live=live or FileSystemLiveFiles(),
         place=lambda _: path,
+        vet=vet or vet_of(store),
         clock=FakeClock(),
         actor=actor,
         reason=reason,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from nightschool import settings
+from nightschool.adapters.second_opinion import DetectSecrets
 from nightschool.core.errors import RunnerUnusable, UserError
 from nightschool.wiring import AGENTS, KEY_BYTES, Parts, known, opened, redaction_key
 
@@ -76,6 +78,19 @@ def test_agents_are_never_run_without_a_sandbox(tmp_path: Path) -> None:
         parts.runner("claude-code")
     with parts_in(tmp_path, flags=flags, demo=True) as parts:
         assert parts.sandbox().name == "unsafe-process"
+
+
+def test_a_second_opinion_is_asked_only_where_the_settings_say_so(tmp_path: Path) -> None:
+    """detect-secrets looks with `publish.second_opinion` alone; where it is missing, nothing is begun."""
+    with parts_in(tmp_path) as parts:
+        assert parts.vet().second_opinion is None
+    flags: dict[str, object] = {"publish.second_opinion": True, "runner": "codex"}
+    with parts_in(tmp_path, flags=flags) as parts:
+        assert isinstance(parts.vet().second_opinion, DetectSecrets)
+        with pytest.MonkeyPatch.context() as without:
+            without.setitem(sys.modules, "detect_secrets.core.plugins.util", None)
+            with pytest.raises(UserError, match="detect-secrets is not installed"):
+                parts.cycle(project=None, progress=lambda *_: None)
 
 
 def test_limits_of_the_settings_are_the_doors(tmp_path: Path) -> None:

@@ -13,20 +13,34 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
-from urllib.parse import urlsplit
 
-from annotated_types import Ge, Gt, Lt, MinLen
 from platformdirs import user_data_path
 from platformdirs.unix import Unix
-from pydantic import AfterValidator, BeforeValidator, StringConstraints, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from nightschool.core.cycles import Budget
 from nightschool.core.errors import UserError
 from nightschool.core.values import Value
+from nightschool.setting_kinds import (
+    NONE,
+    About,
+    Address,
+    AgentsOwn,
+    Allowed,
+    Chance,
+    Count,
+    Dollars,
+    Folder,
+    Limit,
+    Mode,
+    Name,
+    Names,
+    Switch,
+    Variable,
+)
 
 PREFIX = "NIGHTSCHOOL_"
 CONFIG_VARIABLE = "NIGHTSCHOOL_CONFIG"
@@ -34,8 +48,6 @@ CONFIG_VARIABLE = "NIGHTSCHOOL_CONFIG"
 OURS = frozenset({CONFIG_VARIABLE, "NIGHTSCHOOL_PROCESS"})
 """Variables with our prefix that are no settings; the second marks processes of the sandbox."""
 PROJECT_FILE = ".nightschool.toml"
-NONE = "none"
-"""Lifts a limit; TOML has no word of its own for it."""
 
 
 Place = Literal["default", "file", "project", "environment", "flag"]
@@ -52,86 +64,11 @@ class Origin(Value):
         return self.where or "built-in default"
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a setting is, and what a project's file may do to it."""
-
-    text: str
-    personal: str | None = None
-    """Why a project may not set it; None: it may."""
-    lower: bool = False
-    """A project may lower it, not raise it."""
-
-
-def _none(value: object) -> object:
-    return None if value == NONE else value
-
-
-def _dollars(value: object) -> object:
-    # Text first: a float of 0.1 would become a Decimal of 55 digits.
-    return Decimal(str(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-
-
-def _folder(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    path = Path(value).expanduser()
-    if not path.is_absolute():
-        raise ValueError("not absolute")
-    return path
-
-
-def _address(value: str | None) -> str | None:
-    if value is None:
-        return value
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError("no address")
-    if parts.username or parts.password:
-        raise ValueError("holds a password")
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """What an error says of a kind of value."""
-
-    text: str
-
-
-Count = Annotated[int, Ge(1), Allowed("a whole number, 1 or more")]
-Limit = Annotated[
-    Annotated[int, Ge(1)] | None,
-    BeforeValidator(_none),
-    Allowed('a whole number, 1 or more, or "none" for no limit'),
-]
-Dollars = Annotated[
-    Annotated[Decimal, Gt(0)] | None,
-    BeforeValidator(_dollars),
-    BeforeValidator(_none),
-    Allowed('a number above 0, or "none" for no limit'),
-]
-Chance = Annotated[float, Gt(0), Lt(1), Allowed("a number between 0 and 1")]
-Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$", max_length=200)]
-Name = Annotated[Word, Allowed("a name")]
-Names = Annotated[tuple[Word, ...], MinLen(1), Allowed("a list of names")]
-AgentsOwn = Annotated[Word | None, BeforeValidator(_none), Allowed('a name, or "none" for the agent\'s own')]
-Folder = Annotated[Path, BeforeValidator(_folder), Allowed("an absolute path (`~` is your home)")]
-Address = Annotated[
-    str | None,
-    AfterValidator(_address),
-    BeforeValidator(_none),
-    Allowed('an address like "https://host/base" without a password, or "none" for the agent\'s own'),
-]
-Variable = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), Allowed("the name of a variable, not a key")
-]
-Mode = Annotated[Literal["certify", "suggest"], Allowed('"certify" or "suggest"')]
-
 PAYS = "what it costs is for the person to say"
 SENDS = "whom it is sent to, and with which key, is for the person to say"
 EXAMINES = "a clone must not ease the exam of its own rules"
 READS = "whose history is read, and where it is kept, is for the person to say"
+PUBLISHES = "what is written into their files is for the person to say"
 REACHES = "what a clone's work may reach is for the person to say"
 
 
@@ -192,6 +129,15 @@ class Gate(Value):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Publish(Value):
+    """What is asked before a file of the person changes."""
+
+    second_opinion: Annotated[
+        Switch, About("Whether detect-secrets (the extra `scan`) looks for secrets too.", PUBLISHES)
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints(Value):
     """Where the models are that agents in the sandbox reach, and which variable holds the key."""
 
@@ -226,6 +172,7 @@ class Settings(Value):
     harvest: Harvest = Harvest()
     mine: Mine = Mine()
     gate: Gate = Gate()
+    publish: Publish = Publish()
     endpoints: Endpoints = Endpoints()
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
     """By key; a key that is not in it has its built-in default."""
@@ -289,6 +236,7 @@ SECTIONS: Mapping[str, type] = {
     "harvest": Harvest,
     "mine": Mine,
     "gate": Gate,
+    "publish": Publish,
     "endpoints": Endpoints,
 }
 KEYS: Mapping[str, Key] = {key.name: key for key in _keys(Settings)}

@@ -19,6 +19,7 @@ from nightschool.adapters.agent_jobs import Tools
 from nightschool.adapters.git_projects import GitProjects
 from nightschool.adapters.inline_engine import InlineEngine
 from nightschool.adapters.live_files import FileSystemLiveFiles
+from nightschool.adapters.second_opinion import DetectSecrets
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.adapters.system_clock import SystemClock
 from nightschool.core.errors import RunnerUnusable, UserError
@@ -43,6 +44,7 @@ from nightschool.stages.cycle import Cycle, Preparation
 from nightschool.stages.door import Door
 from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.replay import Replay
+from nightschool.stages.vetting import Vetting
 
 AGENTS: Mapping[str, str] = {"claude-code": "claude", "codex": "codex"}
 """Runners that `auto` looks for, in this order, by the program that must be on PATH."""
@@ -108,6 +110,16 @@ class Parts:
     def place(self, target: Target) -> Path:
         """Where a target lies on disk."""
         return self.surface(target.agent).live_path(target, self.person_home)
+
+    def vet(self) -> Vetting:
+        """The look at a draft before it is staged or published."""
+        return Vetting(
+            store=self.store,
+            redact=self.redact,
+            second_opinion=DetectSecrets() if self.settings.publish.second_opinion else None,
+            surface=self.surface,
+            person_home=self.person_home,
+        )
 
     def sandbox(self) -> Sandbox:
         name = self.settings.sandbox
@@ -213,6 +225,7 @@ class Parts:
             live=self.live,
             preparation=self.preparation(project=project, progress=progress),
             redact=self.redact,
+            vet=self.vet(),
             surface=surface,
             door=door,
             replay=replay,

@@ -190,6 +190,7 @@ def adopted(draft: Draft, parts: Parts) -> Release:
         store=parts.store,
         live=parts.live,
         place=parts.place,
+        vet=parts.vet(),
         clock=parts.clock,
         actor=parts.actor,
         reason="it is what I keep saying",

@@ -284,8 +284,8 @@ def test_what_is_adopted_is_not_learned_again(place: Place) -> None:
             clock=parts.clock,
             live=parts.live,
             place=parts.place,
+            vet=parts.vet(),
             actor="sam",
-            reason="",
         )
     assert live.read_bytes() != before
     assert about(run_cycle(place, runner=QuickRunner())).code == "already-published"
@@ -303,7 +303,7 @@ def test_what_was_taken_back_is_not_proposed_again_from_another_file(place: Plac
     assert first.draft is not None
     with cycle_in(place) as (parts, _):
         ports = {"store": parts.store, "clock": parts.clock, "live": parts.live}
-        adopt(first.draft, **ports, place=parts.place, actor="sam")  # type: ignore[arg-type]  # ports by name
+        adopt(first.draft, **ports, place=parts.place, vet=parts.vet(), actor="sam")  # type: ignore[arg-type]  # ports by name
         undo(None, **ports, actor="sam")  # type: ignore[arg-type]  # ports by name
     with (place.project / "CLAUDE.md").open("a") as live:
         live.write("\nWritten by hand.\n")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from job_builders import CANDIDATE, MOMENT, TARGET, hide
+from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.core.jobs import Delivered, Finished, Role
+from nightschool.core.ports import Vet
 from nightschool.core.proposals import Draft, Edit, RefusedEdit, SafetyReport
 from nightschool.core.sessions import Session, Speaker, ToolCall, Turn
 from nightschool.core.trials import Arm, Trial
 from nightschool.core.values import digest_bytes, digest_of
 from nightschool.rules.memory_block import apply
 from nightschool.stages.staging import Staged, stage
+from nightschool.stages.vetting import Vetting
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
 
@@ -38,7 +42,18 @@ def draft_of(rule: str, store: MemoryStore) -> Draft:
 
 
 def staged(draft: Draft, store: MemoryStore, cycle: str = "n-0001") -> Staged:
-    return stage(draft, CANDIDATE, store=store, redact=hide, cycle=cycle)
+    store.commit(CANDIDATE)
+    return stage(draft, store=store, vet=vet_of(store), cycle=cycle)
+
+
+def vet_of(store: MemoryStore) -> Vet:
+    return Vetting(
+        store=store,
+        redact=hide,
+        second_opinion=None,
+        surface=lambda _: ClaudeCodeSurface(),
+        person_home=Path("/nonexistent"),
+    )
 
 
 def test_a_safe_draft_is_kept_with_its_report() -> None:
@@ -121,7 +136,8 @@ def test_words_that_the_person_said_too_are_the_persons() -> None:
     store = MemoryStore()
     _printed_in_the_session(store)
     candidate = replace(CANDIDATE, evidence=(replace(MOMENT, quote=PRINTED),))
-    result = stage(draft_of(PRINTED, store), candidate, store=store, redact=hide, cycle="n-0001")
+    store.commit(candidate)
+    result = stage(draft_of(PRINTED, store), store=store, vet=vet_of(store), cycle="n-0001")
     assert result.safety.passed
 
 

@@ -36,6 +36,7 @@ from publish_builders import (
     mode,
     propose,
     undone,
+    vet_of,
     written,
 )
 
@@ -108,7 +109,9 @@ def test_what_was_undone_can_be_adopted_again(store: MemoryStore, path: Path) ->
 def adopted_at(store: Store, draft: Draft, path: Path, hour: int) -> Release:
     clock = FakeClock(start=FakeClock().now().replace(hour=hour))
     live = FileSystemLiveFiles()
-    release = adopt(draft.id, store=store, live=live, place=lambda _: path, clock=clock, actor="ada")
+    release = adopt(
+        draft.id, store=store, live=live, place=lambda _: path, vet=vet_of(store), clock=clock, actor="ada"
+    )
     undo(release.number, store=store, live=live, clock=clock, actor="ada")
     return release
 
@@ -120,7 +123,15 @@ def test_a_clock_that_was_set_back_changes_no_status(store: MemoryStore, path: P
     for hour, status in ((13, Status.PUBLISHED), (12, Status.ROLLED_BACK), (11, Status.PUBLISHED)):
         clock = FakeClock(start=FakeClock().now().replace(hour=hour))
         if status is Status.PUBLISHED:
-            adopt(draft.id, store=store, live=live, place=lambda _: path, clock=clock, actor="ada")
+            adopt(
+                draft.id,
+                store=store,
+                live=live,
+                place=lambda _: path,
+                vet=vet_of(store),
+                clock=clock,
+                actor="ada",
+            )
         else:
             undo(None, store=store, live=live, clock=clock, actor="ada")
         assert dossier(store, draft.id).status is status, hour
@@ -312,7 +323,7 @@ def test_undo_restores_any_bytes(before: bytes | None, after: bytes, bits: int) 
             path.write_bytes(before)
             path.chmod(bits)
         store = MemoryStore()
-        adopted(store, propose(store, before, after), path)
+        adopted(store, propose(store, before, after), path, vet=lambda _: ())
         assert path.read_bytes() == after
         undone(store, None)
         if before is None:

@@ -190,7 +190,13 @@ def _adopt_and_undo(
     path = parts.place(draft.target)
     old = parts.live.read(path)
     release = adopt(
-        draft.id, store=parts.store, live=parts.live, place=parts.place, clock=parts.clock, actor="the demo"
+        draft.id,
+        store=parts.store,
+        live=parts.live,
+        place=parts.place,
+        vet=parts.vet(),
+        clock=parts.clock,
+        actor="the demo",
     )
     passed, tried = _attempts(cycle, prepared, draft)
     back = undo(release.number, store=parts.store, live=parts.live, clock=parts.clock, actor="the demo")

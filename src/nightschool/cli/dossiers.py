@@ -206,10 +206,11 @@ def _safety(case: Dossier) -> Pieces:
     if not case.safety:
         return [Line("Safety: not checked yet", "bold")]
     newest = case.safety[-1]
-    if newest.passed:
+    if not newest.findings:
         return [Line("Safety: nothing found", "bold")]
     rows = [(finding.code, finding.risk, finding.text) for finding in newest.findings]
-    return [Table(title="Safety: found", columns=("finding", "risk", "what and where"), rows=rows)]
+    title = "Safety: found, to know before you adopt" if newest.passed else "Safety: found"
+    return [Table(title=title, columns=("finding", "risk", "what and where"), rows=rows)]
 
 
 def _history(case: Dossier) -> Iterable[Piece | str]:

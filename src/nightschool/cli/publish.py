@@ -52,6 +52,7 @@ def adopt(proposal: Name, *, reason: Reason = "", json: Json = False) -> ExitCod
                 store=store,
                 live=parts.live,
                 place=parts.place,
+                vet=parts.vet(),
                 clock=parts.clock,
                 actor=parts.actor,
                 reason=as_utf8("--reason", reason),

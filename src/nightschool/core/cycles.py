@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from nightschool.core.harness import Absent
-from nightschool.core.proposals import Edit, RefusedEdit
+from nightschool.core.proposals import Edit, Finding, RefusedEdit
 from nightschool.core.trials import Estimate
 from nightschool.core.values import Record, Value
 
@@ -55,6 +55,8 @@ class Learned(Value):
     edits: tuple[Edit, ...] = ()
     """Those of the proposal, each with its reason."""
     refused: tuple[RefusedEdit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """What was found in it at low risk: told, and no bar."""
     base: Estimate | None = None
     proposal: Estimate | None = None
     pairs: int = 0

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 
 from nightschool.core.harness import Absent, File, Harness, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome
+from nightschool.core.proposals import Draft, Finding
 from nightschool.core.sessions import Offset, ReadResult, Roots, TranscriptRef
 from nightschool.core.tasks import WorkspaceSource
 from nightschool.core.trials import Trial, TrialRequest
@@ -24,6 +25,10 @@ Progress = Callable[[str, int, int | None], None]
 who waits: nothing depends on it."""
 Redact = Callable[[str], str]
 """Replaces each secret in a text by a stand-in; the same secret gives the same stand-in."""
+SecondOpinion = Callable[[str], Sequence[tuple[str, str]]]
+"""What another scanner takes for a secret in a text: (kind, the secret). Asks nobody, reads no file."""
+Vet = Callable[[Draft], Sequence[Finding]]
+"""All that is wrong with a draft, looked at anew. What is found above low risk may not be published."""
 
 
 class Clock(Protocol):

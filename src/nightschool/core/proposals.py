@@ -188,7 +188,7 @@ class Risk(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Value):
     code: str
-    """secret | hidden-text | fetch-and-execute | tool-output | ..."""
+    """secret | hidden-text | fetch-and-execute | tool-output | surface | ..."""
     risk: Risk
     text: str
     """What and where, redacted."""
@@ -212,7 +212,8 @@ class SafetyReport(Record):
 
     @property
     def passed(self) -> bool:
-        return not self.findings
+        """What is found at low risk is told and keeps nothing back."""
+        return all(finding.risk is Risk.LOW for finding in self.findings)
 
 
 class Decision(StrEnum):

@@ -110,6 +110,8 @@ def _learned(item: Learned) -> list[str]:
         lines += ["Edits:", ""]
         lines += [f"* {_edit(one)}{f' ({_inline(one.why)})' if one.why else ''}" for one in item.edits]
         lines += [""]
+    if item.findings:
+        lines += ["It would make worse:", "", *(f"* {_inline(one.text)}" for one in item.findings), ""]
     if item.refused:
         lines += ["Refused edits:", ""]
         lines += [f"* {_edit(one.edit)}: {one.text}" for one in item.refused]

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 
 import re2
 
-from nightschool.core.ports import Redact
+from nightschool.core.ports import Redact, SecondOpinion
 from nightschool.core.proposals import Finding, Risk
 from nightschool.rules.memory_block import OWN_LINES
 from nightschool.rules.wording import joined, runs
 
-SAFETY_VERSION = "1"
+SAFETY_VERSION = "2"
 
 RUN = 6
 """So many words in a row that stand in a tool's output are no coincidence."""
@@ -80,11 +80,13 @@ def findings(
     human_texts: Sequence[str],
     tool_texts: Sequence[str],
     redact: Redact,
+    second_opinion: SecondOpinion | None = None,
 ) -> tuple[Finding, ...]:
     """All that is wrong with what the draft adds. Never raises on odd input; linear time."""
     added = _added(before, after, added_rules)
     return (
         *_secrets(added, redact),
+        *(() if second_opinion is None else _second_secrets(added, redact, second_opinion)),
         *_hidden(added, redact),
         *_fetch_and_execute(added, redact),
         *_from_tools(added_rules, human_texts, tool_texts, redact),
@@ -94,8 +96,7 @@ def findings(
 def _added(before: bytes, after: bytes, rules: Sequence[str]) -> str:
     """The lines that only the new file has (our own markers aside), and the rules as they were given."""
     bom = b"\xef\xbb\xbf"
-    if before.startswith(bom) and after.startswith(bom):
-        before, after = before.removeprefix(bom), after.removeprefix(bom)
+    before, after = before.removeprefix(bom), after.removeprefix(bom)
     old = Counter(before.split(b"\n"))
     own = {line.encode() for line in OWN_LINES}
     fresh: list[str] = []
@@ -127,6 +128,17 @@ def _secrets(added: str, redact: Redact) -> Iterable[Finding]:
     for line in added.split("\n"):
         if "[secret:" in line:
             text = f"the draft repeats a text that a secret was cut out of: {_shown(line, redact)}"
+            yield Finding(code="secret", risk=Risk.HIGH, text=text)
+
+
+def _second_secrets(added: str, redact: Redact, ask: SecondOpinion) -> Iterable[Finding]:
+    for line in added.split("\n"):
+        found = ask(line)
+        shown = line
+        for _, secret in sorted(found, key=lambda hit: -len(hit[1])):
+            shown = shown.replace(secret, "[cut]")
+        for kind in dict.fromkeys(kind for kind, _ in found):
+            text = f"another scanner takes this for a secret ({kind}): {_shown(shown, redact)}"
             yield Finding(code="secret", risk=Risk.HIGH, text=text)
 
 

@@ -31,6 +31,7 @@ from nightschool.core.ports import (
     Store,
     Surface,
     TranscriptSource,
+    Vet,
 )
 from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict
 from nightschool.core.sessions import Session
@@ -109,6 +110,7 @@ class Cycle:
     live: LiveFiles
     preparation: Preparation
     redact: Redact
+    vet: Vet
     surface: Surface
     door: Door
     replay: Replay
@@ -232,7 +234,7 @@ class Cycle:
             if proposed.draft is None:
                 return replace(_learned(candidate, proposed.code, proposed.why), refused=refused)
             draft = proposed.draft
-        staged = stage(draft, candidate, store=self.store, redact=self.redact, cycle=self.number)
+        staged = stage(draft, store=self.store, vet=self.vet, cycle=self.number)
         if not staged.safety.passed:
             why = "; ".join(f"{finding.code}: {finding.text}" for finding in staged.safety.findings)
             return replace(_learned(candidate, "unsafe", why), refused=refused + staged.refused)
@@ -243,6 +245,7 @@ class Cycle:
             draft=draft.id,
             edits=draft.edits,
             refused=refused,
+            findings=staged.safety.findings,
             base=verdict.base,
             proposal=verdict.proposal,
             pairs=verdict.pairs,

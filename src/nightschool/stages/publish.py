@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nightschool.core.errors import Conflict, NightschoolError, NotAllowed, NotFound, UserError
 from nightschool.core.harness import Target
-from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store
+from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store, Vet
 from nightschool.core.proposals import (
     Act,
     Decision,
@@ -24,6 +24,7 @@ from nightschool.core.proposals import (
     RefusedEdit,
     Release,
     Review,
+    Risk,
     SafetyReport,
     Status,
     Step,
@@ -83,6 +84,7 @@ def adopt(
     store: Store,
     live: LiveFiles,
     place: Callable[[Target], Path],
+    vet: Vet,
     clock: Clock,
     actor: str,
     reason: str = "",
@@ -98,7 +100,7 @@ def adopt(
         if case.status is Status.PUBLISHED:
             return _published(case.releases)[-1]
         now_live = live.read(place(draft.target))
-        after = _permit(case, now_live, store=store, actor=actor, reason=reason)
+        after = _permit(case, now_live, store=store, vet=vet, actor=actor, reason=reason)
         at = _next_time(store, clock)
         mode = NEW_FILE_MODE if now_live.mode is None else now_live.mode
         intended = Release(
@@ -223,13 +225,17 @@ def _dossier(store: Store, draft: Draft) -> Dossier:
     )
 
 
-def _permit(case: Dossier, now_live: LiveFile, *, store: Store, actor: str, reason: str) -> bytes:
+def _permit(case: Dossier, now_live: LiveFile, *, store: Store, vet: Vet, actor: str, reason: str) -> bytes:
     """The bytes to publish, if everything allows it."""
     reasons: Reasons = [] if actor else [("no-actor", "a review needs the name of its reviewer")]
     reasons += _against_state(case) + _against_evidence(case, reason)
     after, damage = _blob(store, case.draft.after)
     base, base_damage = (None, []) if case.draft.before is None else _blob(store, case.draft.before)
     reasons += damage + base_damage
+    if not damage and not base_damage:
+        # Anew, on the very bytes: rules, known secrets and the files around may be others by now.
+        found = [finding for finding in vet(case.draft) if finding.risk is not Risk.LOW]
+        reasons += [(f"unsafe-{finding.code}", finding.text) for finding in found]
     if case.draft.before != case.draft.live:
         reasons.append(("digest-differs", "the kept copy of the live file is not the one it was made from"))
     stale = _digest(now_live.content) != case.draft.live

@@ -12,7 +12,8 @@ from nightschool.core.harness import Harness, Problem, Severity
 
 MEMORY = ("AGENTS.md", "AGENTS.override.md")
 LIMIT = 32 * 1024
-"""Bytes of project memory that Codex reads (`project_doc_max_bytes`); the rest is cut without a word."""
+"""Bytes of project memory that Codex reads (`project_doc_max_bytes`); the rest is cut without a word. The
+person's own file is read whole."""
 
 
 class CodexSurface(FileSurface):
@@ -37,9 +38,9 @@ class CodexSurface(FileSurface):
             if PurePosixPath(file.path).name not in MEMORY:
                 continue
             found.extend(harness_files.text_problems(file))
-            if len(file.content) > LIMIT:
+            if file.path.startswith("project/") and len(file.content) > LIMIT:
                 text = f"has {len(file.content)} bytes; Codex reads the first {LIMIT} and cuts the rest"
-                found.append(Problem(severity=Severity.WARNING, path=file.path, text=text))
+                found.append(Problem(severity=Severity.ERROR, path=file.path, text=text))
             override = file.path.removesuffix(".md") + ".override.md"
             if harness.get(override) is not None:
                 text = f"is not read while {override} is there"

@@ -1,0 +1,93 @@
+"""What a value of a setting may be, and what is said of it. Relieves `settings` of the kinds of values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from annotated_types import Ge, Gt, Lt, MinLen
+from pydantic import AfterValidator, BeforeValidator, StringConstraints
+
+NONE = "none"
+"""Lifts a limit; TOML has no word of its own for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a setting is, and what a project's file may do to it."""
+
+    text: str
+    personal: str | None = None
+    """Why a project may not set it; None: it may."""
+    lower: bool = False
+    """A project may lower it, not raise it."""
+
+
+def _none(value: object) -> object:
+    return None if value == NONE else value
+
+
+def _dollars(value: object) -> object:
+    # Text first: a float of 0.1 would become a Decimal of 55 digits.
+    return Decimal(str(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def _folder(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    path = Path(value).expanduser()
+    if not path.is_absolute():
+        raise ValueError("not absolute")
+    return path
+
+
+def _address(value: str | None) -> str | None:
+    if value is None:
+        return value
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("no address")
+    if parts.username or parts.password:
+        raise ValueError("holds a password")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What an error says of a kind of value."""
+
+    text: str
+
+
+Count = Annotated[int, Ge(1), Allowed("a whole number, 1 or more")]
+Limit = Annotated[
+    Annotated[int, Ge(1)] | None,
+    BeforeValidator(_none),
+    Allowed('a whole number, 1 or more, or "none" for no limit'),
+]
+Dollars = Annotated[
+    Annotated[Decimal, Gt(0)] | None,
+    BeforeValidator(_dollars),
+    BeforeValidator(_none),
+    Allowed('a number above 0, or "none" for no limit'),
+]
+Chance = Annotated[float, Gt(0), Lt(1), Allowed("a number between 0 and 1")]
+Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$", max_length=200)]
+Name = Annotated[Word, Allowed("a name")]
+Names = Annotated[tuple[Word, ...], MinLen(1), Allowed("a list of names")]
+AgentsOwn = Annotated[Word | None, BeforeValidator(_none), Allowed('a name, or "none" for the agent\'s own')]
+Folder = Annotated[Path, BeforeValidator(_folder), Allowed("an absolute path (`~` is your home)")]
+Address = Annotated[
+    str | None,
+    AfterValidator(_address),
+    BeforeValidator(_none),
+    Allowed('an address like "https://host/base" without a password, or "none" for the agent\'s own'),
+]
+Variable = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), Allowed("the name of a variable, not a key")
+]
+Switch = Annotated[bool, Allowed("true or false")]
+Mode = Annotated[Literal["certify", "suggest"], Allowed('"certify" or "suggest"')]
