@@ -101,6 +101,7 @@ def _pieces(finding: Finding) -> Iterator[Piece]:
 
 def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) -> Iterator[Finding]:
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.wiring import opened  # noqa: PLC0415
 
     try:
@@ -108,7 +109,7 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
             fresh = folder != chosen.home
             with opened(replace(chosen, home=folder), environment=environment, person_home=home) as parts:
                 cycles = len(parts.store.find(CycleReport))
-                text = f"{chosen.home} can be read and is of this version, {cycles} cycles in it"
+                text = f"{chosen.home} can be read and is of this version, {counted(cycles, 'cycle')} in it"
                 if fresh:
                     text = f"{chosen.home} holds none yet: the first command that stores makes it"
                 yield Finding(about="store", state="ok", text=text)
@@ -193,6 +194,7 @@ def _version(path: str) -> str:
 
 def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> Iterator[Finding]:
     from nightschool.core.sessions import Roots  # noqa: PLC0415
+    from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.wiring import source  # noqa: PLC0415
 
     for name in chosen.sources:
@@ -201,7 +203,9 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
         for folder in looked:
             if folder.is_dir():
                 count = sum(1 for _ in folder.rglob("*.jsonl"))
-                yield Finding(about=f"sessions {name}", state="ok", text=f"{count} files in {folder}")
+                yield Finding(
+                    about=f"sessions {name}", state="ok", text=f"{counted(count, 'file')} in {folder}"
+                )
         if looked and not any(folder.is_dir() for folder in looked):
             yield Finding(
                 about=f"sessions {name}",

@@ -23,7 +23,7 @@ def without_tasks(out: Output, project: str | None) -> ExitCode:
     return out.result(
         {"project": project, "holdout": None, "pairs": 0, "share": None},
         [
-            f"No held-out tasks of {where} yet: they are made when sessions are read.",
+            f"No held-out tasks of {where} yet: a run makes them.",
             f"next: {command} (it reads your sessions and makes tasks of them), then this again",
         ],
     )

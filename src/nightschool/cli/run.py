@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,11 +27,13 @@ Project = Annotated[
     Path | None, typer.Option(metavar="DIR", help="The project; without it, that of this folder.")
 ]
 AllProjects = Annotated[bool, typer.Option("--all-projects", help="All projects at once.")]
-Runner = Annotated[str | None, typer.Option(help="Agent that practises: claude-code, codex or auto.")]
-Model = Annotated[str | None, typer.Option(help="Model that it uses; without it, the agent's own choice.")]
-Mode = Annotated[str | None, typer.Option(help="Gate: certify or suggest.")]
+Runner = Annotated[str | None, typer.Option(metavar="claude-code|codex|auto", help="Agent that practises.")]
+Model = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Model that it uses; without it, the agent's own choice.")
+]
+Mode = Annotated[str | None, typer.Option(metavar="certify|suggest", help="What the gate says.")]
 MaxJobs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Jobs that it may start.")]
-Scope = Annotated[str, typer.Option(help="Whose memory file: auto, project or user.")]
+Scope = Annotated[str, typer.Option(metavar="auto|project|user", help="Whose memory file is edited.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Read and plan only: no job, no cursor, no proposal.")
 ]
@@ -123,18 +126,36 @@ def _rehearsed(parts: Parts, root: str | None, scope: str, told_to: Told, out: O
 
 
 def _plan(parts: Parts, prepared: Prepared, root: str | None, scope: str) -> list[Piece | str]:
+    from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
+
     candidates, tasks = prepared.mined.candidates, prepared.mined.tasks
     jobs = JOBS_A_CANDIDATE * len(candidates)
     limit = parts.settings.limits.max_jobs
     train = sum(task.split == "train" for task in tasks)
-    rows = [(item.statement, len(item.sessions), _file(parts, item, root, scope)) for item in candidates]
+    said = {item.id: item.statement for item in prepared.mined.corrections}
+    rows = [
+        (
+            said.get(item.correction, item.statement),
+            item.statement,
+            len(item.sessions),
+            _file(parts, item, root, scope),
+        )
+        for item in candidates
+    ]
     return [
-        f"{len(prepared.harvested.sessions)} sessions with something new; "
-        f"{len(prepared.mined.corrections)} corrections, {len(candidates)} of them worth an edit",
-        *([Table(columns=("correction", "sessions", "would edit"), rows=rows)] if rows else []),
+        f"{counted(len(prepared.harvested.sessions), 'session')} with something new; "
+        f"{counted(len(said), 'correction')} {'in all projects' if root is None else 'in this project'}, "
+        f"{len(candidates)} of them worth an edit",
+        *(f"  not yet {count}: {why}" for why, count in _waiting(prepared)),
+        *([Table(columns=("you said", "rule", "sessions", "would edit"), rows=rows)] if rows else []),
         f"{train} tasks to practise on, {len(tasks) - train} held out for the exam",
         *(expected.lines(parts, jobs if limit is None else min(jobs, limit)) if rows else []),
     ]
+
+
+def _waiting(prepared: Prepared) -> list[tuple[str, int]]:
+    """Why corrections are not worth an edit yet, the commonest reason first."""
+    return Counter(why for _, _, why in prepared.mined.waiting).most_common()
 
 
 def _file(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> str | None:
@@ -163,15 +184,17 @@ def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:
 def told(report: CycleReport) -> list[Piece | str]:
     """A report on the screen."""
     from nightschool.rules.report import WORDS, missing_line, spend_line  # noqa: PLC0415
+    from nightschool.rules.telling import counted, left_out  # noqa: PLC0415
 
     rows = [
         (item.draft, item.statement, WORDS.get(item.code, item.code), item.why) for item in report.learned
     ]
     pieces: list[Piece | str] = [
-        f"{report.sessions_read} sessions with something new, {report.human_turns} human turns; "
-        f"{report.corrections} corrections, {report.candidates} worth an edit; "
-        f"{report.tasks_train} train and {report.tasks_holdout} held-out tasks",
-        *(f"left out: {count} x {reason}" for reason, count in report.left_out),
+        f"{counted(report.sessions_read, 'session')} with something new, "
+        f"{counted(report.human_turns, 'human turn')}; "
+        f"{counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
+        f"{counted(report.tasks_train, 'task')} to practise on, {report.tasks_holdout} held out for the exam",
+        *(left_out(count, reason) for reason, count in report.left_out),
     ]
     if rows:
         pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
