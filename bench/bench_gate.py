@@ -61,7 +61,7 @@ def any_of_ten(versions: int, policy: Policy) -> float:
                 share=alpha_share(policy.alpha, k),
                 clusters=scene.clusters,
             )
-            if one_draft(terms, scene, names, random)[0] is VerdictKind.ACCEPT:
+            if one_draft(terms, scene, names, random).kind is VerdictKind.ACCEPT:
                 fooled += 1
                 break
     return fooled / versions

@@ -1,4 +1,5 @@
-"""Writes into docs/ what the code knows: each command's help, settings, exit codes, the files of a room.
+"""Writes into docs/ what the code knows: each command's help, settings, exit codes, the files of a room,
+and the pictures that `pictures.py` draws.
 
     make docs
 
@@ -16,6 +17,8 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+
+import pictures
 
 DOCS = Path(__file__).parent
 SOURCE = DOCS.parent / "src" / "nightschool"
@@ -119,6 +122,7 @@ def blocks() -> dict[Path, tuple[str, str]]:
     }
     pages[DOCS / "README.md"] = ("# Nightschool: documentation", index())
     pages[DOCS / "settings.md"] = ("# Settings", settings_table())
+    pages[DOCS / "how-it-decides.md"] = ("# How it decides", pictures.block())
     pages[DOCS / "exit-codes.md"] = ("# Exit codes", exit_codes())
     for room in rooms():
         pages[DOCS / "rooms" / f"{room.name}.md"] = (f"# {room.name}", files_of(room))
@@ -140,6 +144,7 @@ def main() -> None:
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(text, encoding="utf-8")
             print(f"wrote {page.relative_to(DOCS.parent)}")
+    pictures.main()
 
 
 if __name__ == "__main__":

@@ -12,15 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import pictures
 import pytest
 
 from nightschool.cli.app import COMMANDS, GROUPS, run
+from nightschool.rules.betting import alpha_share
+from nightschool.rules.gate import Policy
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
 CONSOLE = re.compile(r"<!-- run -->\n```console\n(.*?)\n```", re.DOTALL)
+POLICY = Policy()
 LEAVES = [*COMMANDS, *(f"{group} {name}" for group, (_, inner) in GROUPS.items() for name in inner)]
 
 
@@ -136,3 +140,23 @@ def test_examples_run(block: str, tmp_path: Path) -> None:
 
 def pattern(shown: str) -> str:
     return "\n".join(".*" if line == "..." else re.escape(line) for line in shown.splitlines())
+
+
+def test_the_pictures_are_what_the_script_draws() -> None:
+    """The simulated exams of how-it-decides.md come from the code that decides today, and all are shown."""
+    page = (DOCS / "how-it-decides.md").read_text(encoding="utf-8")
+    drawn = pictures.files()
+    assert {file: file.read_text(encoding="utf-8") for file in drawn} == drawn
+    assert set(pictures.FOLDER.iterdir()) == set(drawn)
+    assert all(f"](pictures/{file.name})" in page for file in drawn)
+
+
+def test_the_pictures_show_what_their_names_say() -> None:
+    """The edit that helps passes, the other two do not, and the figures of the page are the gate's own."""
+    good, useless, harmful = (pictures.exams(picture)[0].kind for picture in pictures.PICTURES)
+    assert (good, useless, harmful) == ("accept", "reject", "reject")
+    page = (DOCS / "how-it-decides.md").read_text(encoding="utf-8")
+    for text in (f"{POLICY.alpha:.0%}".replace("%", " %"), f"{1 / alpha_share(POLICY.alpha, 1):.1f}"):
+        assert text in page
+    assert f"{1 / alpha_share(POLICY.alpha, 2):.1f}" in page
+    assert f"fell below {POLICY.reject_below:g}" in page

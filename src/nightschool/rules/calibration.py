@@ -77,6 +77,18 @@ class Calibration(Value):
     """Until the decision, or until `most_pairs` where none came."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulated(Value):
+    """One simulated draft: what was said of it, and its wealth after each pair, from 1."""
+
+    kind: VerdictKind
+    path: tuple[float, ...]
+
+    @property
+    def pairs(self) -> int:
+        return len(self.path) - 1
+
+
 def simulate(n: int, scene: Scene, *, policy: Policy | None = None, k: int = 1, seed: int = 0) -> Calibration:
     """Put n drafts through `decide`, each as the k-th of its hold-out version."""
     if n < 1:
@@ -89,9 +101,9 @@ def simulate(n: int, scene: Scene, *, policy: Policy | None = None, k: int = 1, 
     names = [f"cluster {number}" for number in range(scene.clusters)]
     accepted = pairs = 0
     for _ in range(n):
-        kind, used = one_draft(terms, scene, names, random)
-        accepted += kind is VerdictKind.ACCEPT
-        pairs += used
+        draft = one_draft(terms, scene, names, random)
+        accepted += draft.kind is VerdictKind.ACCEPT
+        pairs += draft.pairs
     return Calibration(
         arms=scene.arms,
         alpha=policy.alpha,
@@ -107,17 +119,19 @@ def simulate(n: int, scene: Scene, *, policy: Policy | None = None, k: int = 1, 
     )
 
 
-def one_draft(terms: Terms, scene: Scene, names: list[str], random: Random) -> tuple[VerdictKind, int]:
-    """One draft to its end: what was said of it, after how many pairs."""
-    tally = Tally.start(terms)
+def one_draft(terms: Terms, scene: Scene, names: list[str], random: Random) -> Simulated:
+    """One draft to its end."""
+    tally, path, kind = Tally.start(terms), [1.0], VerdictKind.UNDECIDED
     while tally.pairs < terms.policy.most_pairs:
         cluster = random.randrange(scene.clusters)
         base, draft = _scores(scene, cluster, random)
         tally = tally.after(names[cluster], base, draft)
+        path.append(tally.wealth.value)
         ruling = decide(tally, terms)
         if ruling is not None:
-            return ruling.kind, tally.pairs
-    return VerdictKind.UNDECIDED, tally.pairs
+            kind = ruling.kind
+            break
+    return Simulated(kind=kind, path=tuple(path))
 
 
 def _scores(scene: Scene, cluster: int, random: Random) -> tuple[float, float]:
