@@ -31,26 +31,22 @@ WORDS = {
 
 def markdown(report: CycleReport) -> str:
     """The whole report. All texts in it are redacted already."""
-    minutes = (report.ended_at - report.started_at).total_seconds() / 60
-    model = report.model or "the agent's own choice"
     lines = [
         f"# Cycle {report.cycle}",
         "",
-        f"{report.started_at:%Y-%m-%d %H:%M} UTC, {minutes:.1f} minutes. "
-        f"Project: {report.project or 'all'}. Runner: {report.runner} {report.runner_version}, "
-        f"model: {model}, sandbox: {report.sandbox}, gate: {report.mode}.",
+        inline(setting(report)),
         "",
         "## Read",
         "",
         f"* {counted(report.sessions_read, 'session')} with something new, "
         f"{counted(report.human_turns, 'human turn')}; "
         f"{counted(report.sessions_known, 'session')} known.",
-        *(f"* {left_out(count, reason)}" for reason, count in report.left_out),
+        *(f"* {inline(left_out(count, reason))}" for reason, count in report.left_out),
         *([f"* {report.postponed} postponed to the next run"] if report.postponed else []),
         f"* {counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
         f"{counted(report.tasks_train, 'task')} to train on, {counted(report.tasks_holdout, 'task')} "
         "held out for the exam.",
-        *(f"* {no_task(count, code)}" for code, count in report.skipped),
+        *(f"* {inline(no_task(count, code))}" for code, count in report.skipped),
         "",
         "## Learned",
         "",
@@ -61,12 +57,23 @@ def markdown(report: CycleReport) -> str:
         "",
         f"* {spend_line(report.spend)}",
         f"* {counted(report.trials, 'scored trial')}",
-        *(f"* {counted(count, 'trial')} lost in arm {arm}" for arm, count in report.lost_by_arm),
+        *(f"* {counted(count, 'trial')} lost in arm {inline(arm)}" for arm, count in report.lost_by_arm),
         "",
-        *(["## Notes", "", *(f"* {note}" for note in report.notes), ""] if report.notes else []),
-        *([f"**Broke off:** {report.failed}", ""] if report.failed else []),
+        *(["## Notes", "", *(f"* {inline(note)}" for note in report.notes), ""] if report.notes else []),
+        *([f"**Broke off:** {inline(report.failed)}", ""] if report.failed else []),
     ]
     return "\n".join(lines)
+
+
+def setting(report: CycleReport) -> str:
+    """When, where and with what a cycle ran, in one line."""
+    minutes = (report.ended_at - report.started_at).total_seconds() / 60
+    model = report.model or "the agent's own choice"
+    return (
+        f"{report.started_at:%Y-%m-%d %H:%M} UTC, {minutes:.1f} minutes. "
+        f"Project: {report.project or 'all'}. Runner: {report.runner} {report.runner_version}, "
+        f"model: {model}, sandbox: {report.sandbox}, gate: {report.mode}."
+    )
 
 
 def missing_line(missing: Sequence[Absent]) -> str:
@@ -84,16 +91,17 @@ def _missing(missing: Sequence[Absent]) -> list[str]:
         "",
         "Named by your configuration; neither arm had it:",
         "",
-        *(f"* {absent.kind}: {_inline(absent.name)} ({_inline(absent.place)})" for absent in missing),
+        *(f"* {inline(f'{absent.kind}: {absent.name} ({absent.place})')}" for absent in missing),
         "",
     ]
 
 
 def _learned(item: Learned) -> list[str]:
+    came_to = f"**{WORDS.get(item.code, item.code)}**: {inline(item.why)}"
     lines = [
-        f"### {_inline(item.statement)}",
+        f"### {inline(item.statement)}",
         "",
-        f"Said in {counted(item.sessions, 'session')}. **{WORDS.get(item.code, item.code)}**: {item.why}",
+        f"Said in {counted(item.sessions, 'session')}. {came_to}",
         "",
     ]
     if item.draft is not None:
@@ -108,13 +116,13 @@ def _learned(item: Learned) -> list[str]:
         ]
     if item.edits:
         lines += ["Edits:", ""]
-        lines += [f"* {_edit(one)}{f' ({_inline(one.why)})' if one.why else ''}" for one in item.edits]
+        lines += [f"* {_edit(one)}{f' ({inline(one.why)})' if one.why else ''}" for one in item.edits]
         lines += [""]
     if item.findings:
-        lines += ["It would make worse:", "", *(f"* {_inline(one.text)}" for one in item.findings), ""]
+        lines += ["It would make worse:", "", *(f"* {inline(one.text)}" for one in item.findings), ""]
     if item.refused:
         lines += ["Refused edits:", ""]
-        lines += [f"* {_edit(one.edit)}: {one.text}" for one in item.refused]
+        lines += [f"* {_edit(one.edit)}: {inline(one.text)}" for one in item.refused]
         lines += [""]
     return lines
 
@@ -122,11 +130,11 @@ def _learned(item: Learned) -> list[str]:
 def _edit(edit: Edit) -> str:
     match edit.op:
         case "add":
-            return f"add: {_inline(edit.rule)}"
+            return f"add: {inline(edit.rule)}"
         case "replace":
-            return f"replace: {_inline(edit.anchor)} by: {_inline(edit.rule)}"
+            return f"replace: {inline(edit.anchor)} by: {inline(edit.rule)}"
         case "delete":
-            return f"delete: {_inline(edit.anchor)}"
+            return f"delete: {inline(edit.anchor)}"
 
 
 def promise(ledger: Iterable[AlphaEntry], now: datetime) -> str | None:
@@ -175,7 +183,7 @@ def spend_line(spend: Spend) -> str:
     )
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """One line of Markdown that cannot open a row, a tag or a heading."""
     folded = " ".join(text.split())
     for mark in "\\`*_{}[]<>|#":

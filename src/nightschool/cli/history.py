@@ -1,0 +1,132 @@
+"""`nightschool history`: the cycles so far. Also finds the cycle that another command names."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nightschool.cli.exits import ExitCode
+from nightschool.cli.options import Json
+from nightschool.cli.output import Output
+from nightschool.cli.reading import Project, reading, root_of
+from nightschool.cli.render import Piece, Table
+from nightschool.core.errors import NotFound
+
+if TYPE_CHECKING:
+    from nightschool.core.cycles import CycleReport, Learned
+    from nightschool.core.ports import Store
+
+AllProjects = Annotated[bool, typer.Option("--all-projects", help="The cycles of all projects.")]
+NAMED = 5
+"""So many cycles are named to who names one that is not there."""
+SHORT = {
+    "accept": "passed",
+    "reject": "failed",
+    "undecided": "not decided yet",
+    "underpowered": "not proven",
+    "invalid": "no verdict",
+    "waits-for-review": "waits for you",
+    "already-followed": "followed already",
+    "already-published": "published already",
+    "budget-ended": "budget ended",
+    "needs-you": "needs you",
+    "no-train-task": "nothing to practise on",
+    "no-edit": "no edit",
+    "taken-back": "you took it back",
+}
+"""What a candidate came to, in a word or two; other codes speak for themselves."""
+
+
+def history(*, project: Project = None, all_projects: AllProjects = False, json: Json = False) -> ExitCode:
+    """List the cycles of this project, the newest first: what was read, what came of it, what it cost.
+
+    Cycles over all projects are of each of them.
+
+    \b
+    Example:
+      nightschool history
+      nightschool history --all-projects --json
+    """
+    from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no store
+
+    root = None if all_projects else root_of(project)
+    with reading(fleeting=True) as parts:
+        known = parts.store.find(CycleReport)
+    found = of_project(known, root)[::-1]
+    document = {"project": root, "cycles": found}
+    return Output(json=json).result(document, _told(found) if found else _none(known, root))
+
+
+def of_project(reports: Sequence[CycleReport], root: str | None) -> Sequence[CycleReport]:
+    """Those that concern a project, in the order of writing: a clock that was set back moves none."""
+    return [report for report in reports if root is None or report.project in {root, ""}]
+
+
+def the_cycle(store: Store, name: str) -> CycleReport:
+    """The report of a cycle by its whole id."""
+    from nightschool.core.cycles import CycleReport  # noqa: PLC0415
+
+    found = store.get(CycleReport, name)
+    if found is None:
+        newest = [report.cycle for report in store.find(CycleReport)[-NAMED:]][::-1]
+        there = f"the newest are {', '.join(newest)}" if newest else "no cycle has come to its end yet"
+        raise NotFound(
+            f"there is no report of a cycle {name!r}; {there}: see nightschool history --all-projects"
+        )
+    return found
+
+
+def newest_cycles(store: Store, root: str, count: int) -> Sequence[CycleReport]:
+    """The newest cycles of a project, the oldest of them first."""
+    from nightschool.core.cycles import CycleReport  # noqa: PLC0415
+
+    found = of_project(store.find(CycleReport), root)[-count:]
+    if len(found) < count:
+        needed = "no cycle" if count == 1 else f"fewer than {count} cycles"
+        raise NotFound(f"{needed} of {root} so far: name one of nightschool history --all-projects")
+    return found
+
+
+def came_to(item: Learned) -> str:
+    """What became of a candidate, in a word or two."""
+    return SHORT.get(item.code, item.code)
+
+
+def _told(found: Sequence[CycleReport]) -> list[Piece | str]:
+    from nightschool.rules.telling import counted, dollars  # noqa: PLC0415
+
+    rows = []
+    for report in found:
+        spend = report.spend
+        cost = dollars(spend.cost) + (" and unknown" if spend.unknown_cost else "")
+        outcomes = "; ".join(f"{item.statement}: {came_to(item)}" for item in report.learned)
+        rows.append(
+            (
+                report.cycle,
+                f"{report.started_at:%Y-%m-%d %H:%M}",
+                counted(report.sessions_read, "session"),
+                f"broke off: {report.failed}" if report.failed else outcomes or "nothing to learn",
+                f"{counted(spend.jobs, 'job')}, {cost}",
+                report.project or "all projects",
+            )
+        )
+    heads = ("cycle", "when (UTC)", "read", "came to", "used", "project")
+    newest = found[0].cycle
+    return [
+        Table(columns=heads, rows=rows, minor=("project", "read")),
+        f"next: nightschool report {newest}" + (" or nightschool diff" if len(found) > 1 else ""),
+    ]
+
+
+def _none(known: Sequence[CycleReport], root: str | None) -> list[Piece | str]:
+    """Where to go on when there is none: to the project that has some, or to the first run."""
+    told = "no cycle has run yet" if root is None else f"no cycle of {root} has run yet"
+    if not known:
+        return [told, "next: nightschool run"]
+    return [
+        f"{told}, but of other projects",
+        f"next: nightschool history --project {shlex.quote(known[-1].project)}",
+    ]

@@ -1,0 +1,137 @@
+"""The cycles so far, and what changed between two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.cli.app import run
+from nightschool.core.cycles import Budget, CycleReport, Learned, Spend
+
+Ask = Callable[..., Any]
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+PNPM = Learned(candidate="k-1", statement="use pnpm", sessions=4, code="undecided", why="so far", draft="d-1")
+
+
+def cycle(number: int, project: str, **changed: Any) -> CycleReport:
+    return replace(
+        CycleReport(
+            cycle=f"n-{number:04d}",
+            started_at=NOW,
+            ended_at=NOW + timedelta(minutes=3),
+            project=project,
+            runner="codex",
+            runner_version="1",
+            model=None,
+            sandbox="bubblewrap",
+            mode="certify",
+            sessions_read=7,
+            sessions_known=9,
+            human_turns=20,
+            left_out=(),
+            postponed=0,
+            corrections=5,
+            candidates=1,
+            tasks_train=2,
+            tasks_holdout=4,
+            skipped=(),
+            learned=(PNPM,),
+            spend=Spend(jobs=8, tokens=10, cost=Decimal("0.5"), unknown_cost=1),
+            budget=Budget(),
+            trials=6,
+        ),
+        **changed,
+    )
+
+
+@pytest.fixture
+def here(home: Path) -> str:
+    """Two cycles of this folder, one over all projects between them, one of another project."""
+    store = SqliteStore.open(home / "school")
+    store.commit(
+        cycle(1, str(home)),
+        cycle(2, ""),
+        # Of an earlier time, by a clock that was set back.
+        cycle(3, str(home), started_at=NOW - timedelta(days=9), learned=(replace(PNPM, code="accept"),)),
+        cycle(4, "/other", learned=()),
+    )
+    store.close()
+    return str(home)
+
+
+def test_the_newest_stands_first(here: str, ask: Ask) -> None:
+    """By the order of writing, with those over all projects; others only when asked for."""
+    assert [one["cycle"] for one in ask("history")["cycles"]] == ["n-0003", "n-0002", "n-0001"]
+    assert ask("history", "--all-projects")["cycles"][0]["cycle"] == "n-0004"
+    assert [one["cycle"] for one in ask("history", "--project", "/other")["cycles"]] == ["n-0004", "n-0002"]
+
+
+def test_a_line_tells_the_whole_cycle(here: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line each: when, what was read, what each candidate came to, what is known of the cost."""
+    assert run(["history"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("n-0001")]
+    for part in ("2026-03-02 00:00", "7 sessions", "use pnpm: not decided yet", "8 jobs, $0.50 and unknown"):
+        assert part in line
+
+
+def test_no_cycle_is_told_with_the_way_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before the first cycle the next step is a run; where others have some, their history."""
+    assert run(["history"]) == 0
+    assert "next: nightschool run" in capsys.readouterr().out
+    assert not (home / "school").exists()
+    with_other = SqliteStore.open(home / "school")
+    with_other.commit(cycle(1, "/other project"))
+    with_other.close()
+    assert run(["history"]) == 0
+    assert "next: nightschool history --project '/other project'" in capsys.readouterr().out
+
+
+def test_diff_takes_the_last_two_of_the_project(here: str, ask: Ask) -> None:
+    """Without names it is the last two that concern this project, the older first."""
+    told = ask("diff")
+    assert (told["before"], told["after"]) == ("n-0002", "n-0003")
+    (course,) = told["candidates"]
+    assert (course["change"], course["before"]["code"], course["after"]["code"]) == (
+        "changed",
+        "undecided",
+        "accept",
+    )
+
+
+def test_diff_of_two_that_are_named(here: str, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the order in which they are named; another project is said to be one."""
+    told = ask("diff", "n-0004", "n-0001")
+    assert told["conditions"] == [{"what": "project", "before": "/other", "after": here}]
+    assert {one["name"]: one["by"] for one in told["figures"]}["dollars"] is None
+    assert run(["diff", "n-0004", "n-0001"]) == 0
+    shown = capsys.readouterr().out
+    assert "Scores of other conditions say little about each other." in shown
+    assert "new" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["n-0001"], "two cycles"),
+        (["n-0001", "n-9"], "no report of a cycle 'n-9'; the newest are n-0004, n-0003"),
+        (["--project", "/nowhere"], "fewer than 2 cycles of /nowhere"),
+    ],
+)
+def test_a_cycle_that_is_not_there(here: str, ask: Ask, arguments: list[str], told: str) -> None:
+    """Wrong use, with what there is; never a similar one in its place."""
+    assert told in ask("diff", *arguments, code=2)["error"]["text"]
+
+
+def test_nothing_changed_is_said(here: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cycle beside itself has no row of figures."""
+    assert run(["diff", "n-0004", "n-0004"]) == 0
+    shown = capsys.readouterr().out
+    assert "FIGURE" in shown, "an unknown sum is never said to be the same"
+    assert "sessions with something new" not in shown
