@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,6 +21,7 @@ from nightschool.core.tasks import HoldoutVersion
 from nightschool.core.trials import AlphaEntry
 from nightschool.core.values import digest_of
 from nightschool.rules.betting import alpha_share
+from publish_builders import BEFORE, MODE, adopted, propose, undone
 
 Ask = Callable[..., Any]
 NOW = SystemClock().now()
@@ -105,3 +107,24 @@ def a_release(number: str, step: Step) -> Release:
         actor="sam",
         at=NOW,
     )
+
+
+def test_status_tells_what_each_project_has_learned(
+    home: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Edits that stand in a file, by project; one that was taken back is not learned any more."""
+    with closing(store(home)) as opened:
+        draft = propose(opened)
+        path = home / "CLAUDE.md"
+        path.write_bytes(BEFORE)
+        path.chmod(MODE)
+        adopted(opened, draft, path)
+    (row,) = ask("status")["projects"]
+    assert (row["project"], row["waiting"]) == ("/p", 0)
+    assert [(one["id"], one["statement"]) for one in row["learned"]] == [(draft.id, "use pnpm, not npm")]
+    with closing(store(home)) as opened:
+        undone(opened, draft.id)
+    (row,) = ask("status")["projects"]
+    assert row["learned"] == []
+    assert run(["status"]) == 0
+    assert "nothing yet" in capsys.readouterr().out

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nightschool.core.cycles import CycleReport
     from nightschool.core.jobs import Usage
     from nightschool.core.ports import Store
+    from nightschool.core.proposals import Dossier
     from nightschool.wiring import Parts
 
 Rows = list[dict[str, object]]
@@ -27,23 +28,27 @@ RECURS = 2
 
 
 def status(*, json: Json = False) -> ExitCode:
-    """Tell what the last cycle came to, what waits for your word, and what was used this month.
+    """Tell what the last cycle came to, what waits for your word, what was learned and what it cost.
 
     \b
     Example:
       nightschool status
       nightschool status --json
     """
-    from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no store
+    from nightschool.cli import learned  # noqa: PLC0415 - help needs no store
+    from nightschool.core.cycles import CycleReport  # noqa: PLC0415
     from nightschool.core.tasks import Correction  # noqa: PLC0415
     from nightschool.rules.telling import counted  # noqa: PLC0415
+    from nightschool.stages.publish import drafts  # noqa: PLC0415
 
     with reading(fleeting=True) as parts:
         reports = parts.store.find(CycleReport)
         # By the order of writing: a clock that was set back does not bring an old one to the front.
         last = reports[-1] if reports else None
         heard = parts.store.find(Correction)
-        open_proposals = _proposals(parts)
+        cases = drafts(parts.store)
+        open_proposals = _proposals(cases, parts)
+        projects = learned.rows(cases, reports, parts)
         versions = _versions(parts)
         spent = _spent(parts.store, parts.clock.now())
         unsettled, interrupted = _unsettled(parts.store), _interrupted(parts.store)
@@ -51,6 +56,7 @@ def status(*, json: Json = False) -> ExitCode:
     document = {
         "last_cycle": last,
         "proposals": open_proposals,
+        "projects": projects,
         "corrections": {"known": len(heard), "recurring": recurring},
         "holdouts": versions,
         "this_month": spent,
@@ -62,6 +68,7 @@ def status(*, json: Json = False) -> ExitCode:
         f"{counted(len(heard), 'correction')} known in all projects, {recurring} of them said in several "
         "sessions",
         *_proposal_pieces(open_proposals),
+        *learned.pieces(projects),
         *_version_pieces(versions),
         _spent_line(spent),
         *_trouble(unsettled, interrupted),
@@ -70,9 +77,8 @@ def status(*, json: Json = False) -> ExitCode:
     return Output(json=json).result(document, pieces)
 
 
-def _proposals(parts: Parts) -> Rows:
+def _proposals(cases: Sequence[Dossier], parts: Parts) -> Rows:
     from nightschool.cli.dossiers import WAITING, words  # noqa: PLC0415
-    from nightschool.stages.publish import drafts  # noqa: PLC0415
 
     return [
         {
@@ -82,7 +88,7 @@ def _proposals(parts: Parts) -> Rows:
             "path": str(parts.place(case.draft.target)),
             "created_at": case.draft.created_at,
         }
-        for case in drafts(parts.store)
+        for case in cases
         if case.status in WAITING
     ]
 
