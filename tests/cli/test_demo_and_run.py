@@ -63,6 +63,14 @@ def test_a_first_run_asks_before_it_spends(project: Path, capsys: pytest.Capture
     assert "--yes" in capsys.readouterr().err
 
 
+def test_a_run_leaves_its_report_in_three_forms(project: Path, tmp_path: Path) -> None:
+    """HTML, Markdown and JSON lie in our home, for the person alone."""
+    assert app.run(["run", "--project", str(tmp_path)]) == 0
+    kept = sorted((tmp_path / "home" / "reports").iterdir())
+    assert [path.suffix for path in kept] == [".html", ".json", ".md"]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+
+
 def test_a_run_with_nothing_to_practise_is_no_consent(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -198,8 +198,12 @@ def _refused(refused: Sequence[RefusedEdit]) -> Iterable[Piece | str]:
         yield Table(
             title="Edits that were not taken",
             columns=("edit", "why not"),
-            rows=[(f"{item.edit.op} {item.edit.rule or item.edit.anchor}", item.text) for item in refused],
+            rows=[(in_short(item.edit), item.text) for item in refused],
         )
+
+
+def in_short(edit: Edit) -> str:
+    return f"{edit.op} {edit.rule or edit.anchor}"
 
 
 def _safety(case: Dossier) -> Pieces:

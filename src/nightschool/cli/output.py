@@ -60,6 +60,11 @@ class Output:
         if not self.json:
             _print(_stdout(), pieces)
 
+    def file(self, text: str) -> ExitCode:
+        """A whole file as the result, made fit for a terminal already."""
+        self._write(_stdout(), text)
+        return ExitCode.DONE
+
     def note(self, *pieces: Piece | str) -> None:
         """What is good to know on the way."""
         _print(_stderr(), pieces)

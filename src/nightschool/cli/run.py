@@ -11,7 +11,7 @@ import typer
 from nightschool.cli import expected
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
-from nightschool.cli.output import Output, json_text
+from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
 from nightschool.cli.render import Line, Piece, Table
 
@@ -72,7 +72,7 @@ def run(  # noqa: PLR0913 - one parameter an option
       nightschool run --runner codex --max-jobs 40
     """
     from nightschool.cli import opening  # noqa: PLC0415 - help needs no store
-    from nightschool.rules.report import markdown  # noqa: PLC0415
+    from nightschool.cli.report import keep  # noqa: PLC0415
 
     out = Output(json=json)
     flags = {"runner": runner, "model": model, "gate.mode": mode, "limits.max_jobs": max_jobs}
@@ -97,10 +97,7 @@ def run(  # noqa: PLR0913 - one parameter an option
                     out.confirm("Start?", otherwise="pass --yes to start without being asked")
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
-    folder = parts.settings.home / "reports"
-    for ending, text in (("md", markdown(report)), ("json", json_text(report) + "\n")):
-        opening.write_private(folder / f"{report.cycle}.{ending}", text)
-    where = f"report: {folder / report.cycle}.md, and the same as .json"
+        where = f"report: {keep(parts, report)}, and the same as .md and .json"
     return out.result(report, [*told(report), where], code_of(item.code for item in report.learned))
 
 

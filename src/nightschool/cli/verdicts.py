@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from nightschool.rules.gate import Policy
 from nightschool.rules.telling import counted
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from nightschool.core.proposals import Draft, GuardReport, Verdict
     from nightschool.core.trials import Estimate
 
@@ -45,6 +48,20 @@ def examined(draft: Draft, verdict: Verdict | None) -> list[Piece | str]:
     if verdict.pairs:
         told += _figures(draft, verdict)
     return told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A wealth from pair to pair: bars on a terminal, a picture on a page."""
+
+    path: tuple[float, ...]
+    needed: float | None
+
+    def plain(self) -> str:
+        return f"  pair by pair: {curve(self.path)}"
+
+    def styled(self) -> RenderableType:
+        return Line(self.plain()).styled()
 
 
 def curve(path: Sequence[float], width: int = CURVE_WIDTH) -> str:
@@ -81,7 +98,7 @@ def _figures(draft: Draft, verdict: Verdict) -> list[Piece | str]:
             f"  evidence {verdict.wealth:.3g}{needed}: it starts at 1, grows where the edit does better "
             "and shrinks where it does worse"
         )
-        told.append(f"  pair by pair: {curve(verdict.path)}")
+        told.append(Curve(path=verdict.path, needed=1 / verdict.alpha if verdict.alpha else None))
     told += scores(verdict)
     told += _guards(verdict)
     if verdict.losses_base or verdict.losses_draft:

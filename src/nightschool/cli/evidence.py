@@ -1,0 +1,142 @@
+"""What a report's page holds: the store's evidence on a cycle or a proposal, as sections.
+
+Relieves `report` of it. What is said of a proposal is what `show` says (`dossiers`), with its tries task by
+task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nightschool.cli import dossiers
+from nightschool.cli.pages import Page, Section
+from nightschool.cli.printable import printable
+from nightschool.cli.render import Line, Piece, Table
+from nightschool.cli.run import told
+from nightschool.cli.tasks import first_line
+from nightschool.core.proposals import Verdict
+from nightschool.core.tasks import Split, Task
+from nightschool.core.trials import Draw, Trial
+from nightschool.rules.report import WORDS, setting
+from nightschool.rules.tallies import Tally, tallies, until
+from nightschool.rules.telling import counted, no_task
+from nightschool.stages.publish import dossier
+
+if TYPE_CHECKING:
+    from nightschool.cli.pages import Clean
+    from nightschool.core.cycles import CycleReport, Learned
+    from nightschool.core.proposals import Dossier
+    from nightschool.wiring import Parts
+
+Pieces = list[Piece | str]
+
+
+def cleaning(parts: Parts) -> Clean:
+    """Secrets out, also of files of the person's own that a diff shows; then what hides or turns text."""
+    return lambda text: printable(parts.redact(text))
+
+
+def of_cycle(report: CycleReport, parts: Parts) -> Page:
+    """All that a cycle read, tried and came to."""
+    return Page(
+        title=f"Cycle {report.cycle}",
+        lead=setting(report),
+        sections=[
+            Section(title="What came of it", pieces=list(_overview(report))),
+            *(_learned(item, report.cycle, parts) for item in report.learned),
+            *_lacking(report),
+        ],
+    )
+
+
+def of_proposal(case: Dossier, parts: Parts) -> Page:
+    """All that is known of a proposal."""
+    return Page(
+        title=f"Proposal {case.draft.id}",
+        lead=f"for {parts.place(case.draft.target)}",
+        sections=[
+            Section(
+                title=dossiers.words(case, parts.store) or case.draft.id, pieces=_proposal(case, parts, None)
+            )
+        ],
+    )
+
+
+def _overview(report: CycleReport) -> Iterator[Piece | str]:
+    if report.failed:
+        yield Line(f"broke off: {report.failed}", "red")
+    yield from told(report)
+    yield f"{counted(report.trials, 'scored trial')}"
+    yield from (f"{counted(count, 'trial')} lost in arm {arm}" for arm, count in report.lost_by_arm)
+    yield from (no_task(count, code) for code, count in report.skipped)
+
+
+def _learned(item: Learned, cycle: str, parts: Parts) -> Section:
+    lead: Pieces = [
+        f"said in {counted(item.sessions, 'session')}; {WORDS.get(item.code, item.code)}: {item.why}"
+    ]
+    if item.draft is None:
+        refused = [(dossiers.in_short(one.edit), one.text) for one in item.refused]
+        if refused:
+            lead.append(Table(title="Edits that were not taken", columns=("edit", "why not"), rows=refused))
+        return Section(title=item.statement, pieces=lead)
+    case = dossier(parts.store, item.draft)
+    return Section(title=item.statement, pieces=[*lead, *_proposal(case, parts, cycle)])
+
+
+def _proposal(case: Dossier, parts: Parts, cycle: str | None) -> Pieces:
+    """As `show --diff` tells it, with its tries; of a cycle, as that cycle left it."""
+    if cycle is not None:
+        spoken = parts.store.get(Verdict, f"{case.draft.digest}.{cycle}")
+        case = replace(case, verdicts=case.verdicts if spoken is None else (spoken,))
+    return [*dossiers.pieces(case, parts), "", *_tries(case, parts), "", *dossiers.shown_diff(case, parts)]
+
+
+def _tries(case: Dossier, parts: Parts) -> Pieces:
+    verdict = case.verdicts[-1] if case.verdicts else None
+    if verdict is None or case.candidate is None:
+        return []
+    store = parts.store
+    draws = [] if verdict.wealth_key is None else store.find(Draw, verdict.wealth_key)
+    tasks = {task.id: task for task in store.find(Task)}
+    found = tallies(case.candidate, tasks, store.find(Trial), until(draws, verdict.cycle))
+    if not found:
+        return []
+    heads = ("task", "what was asked", "for", "cluster", "passed without", "passed with the edit")
+    return [
+        Line("Tries, task by task", "bold"),
+        Table(columns=heads, rows=[_tally(tally) for tally in found]),
+        Line(
+            "Tries come in pairs, without and with the edit, but for training; where one of a pair was lost "
+            "neither counts. Tasks of one cluster are nearly the same, and count as one kind.",
+            "dim",
+        ),
+    ]
+
+
+def _tally(tally: Tally) -> tuple[object, ...]:
+    task = tally.task
+    side = "training" if task.split is Split.TRAIN else "guard" if tally.guard else "exam"
+    return (
+        task.id,
+        first_line(task.prompt),
+        side,
+        task.cluster,
+        _of(tally.base_passed, tally.base_tries),
+        _of(tally.draft_passed, tally.draft_tries),
+    )
+
+
+def _of(passed: int, tries: int) -> str | None:
+    return f"{passed} of {tries}" if tries else None
+
+
+def _lacking(report: CycleReport) -> Iterator[Section]:
+    if report.missing:
+        rows = [(absent.kind, absent.name, absent.place) for absent in report.missing]
+        title = "Not there in the practice"
+        text = "Named by your configuration; neither arm had it."
+        table = Table(columns=("kind", "name", "named by"), rows=rows)
+        yield Section(title=title, pieces=[text, table])

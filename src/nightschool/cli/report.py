@@ -1,0 +1,143 @@
+"""`nightschool report`: a cycle or a proposal as one file, written anew from the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nightschool.cli.exits import ExitCode
+from nightschool.cli.options import Json
+from nightschool.cli.output import Output, json_text
+from nightschool.cli.reading import Project, reading, root_of, typed
+from nightschool.core.errors import UserError
+
+if TYPE_CHECKING:
+    from nightschool.cli.pages import Clean, Page
+    from nightschool.core.cycles import CycleReport
+    from nightschool.wiring import Parts
+
+FORMATS = ("html", "md", "json")
+STDOUT = "-"
+
+Name = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[CYCLE|PROPOSAL]", help="A cycle (n-0001) or a proposal; without it, the newest cycle."
+    ),
+]
+Format = Annotated[
+    str | None, typer.Option("--format", help="html, md or json; without it, as FILE is named, else html.")
+]
+Target = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is the terminal.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace FILE where it is there already.")]
+
+
+def report(
+    name: Name = None,
+    *,
+    form: Format = None,
+    output: Target = None,
+    force: Force = False,
+    project: Project = None,
+    json: Json = False,
+) -> ExitCode:
+    """Write the report of a cycle or of a proposal anew: the evidence, task by task, in one file.
+
+    As HTML it stands alone: it needs no network, is good in dark and light, and can be printed or sent.
+    Without --output it lies in the `reports` folder of nightschool's own home, and its path is printed.
+
+    \b
+    Example:
+      nightschool report
+      nightschool report n-0003 --format md --output -
+      nightschool report d-1f2e3d4c5b --output exam.html
+    """
+    from nightschool.cli.opening import write_private  # noqa: PLC0415 - help needs no store
+
+    out = Output(json=json)
+    kind = _format(form, output)
+    if output == STDOUT and json and kind != "json":
+        raise UserError(f"--json prints one JSON document: name a file for {kind}, or take --format json")
+    with reading(fleeting=True) as parts:
+        called, text = _content(parts, name, kind, root_of(project))
+        if output == STDOUT:
+            return out.file(text)
+        path = parts.settings.home / "reports" / f"{called}.{kind}"
+        if output is not None:
+            path = _free(output, force=force)
+        write_private(path, text)
+    document = {"report": called, "format": kind, "path": path}
+    return out.result(document, [f"written: {path}"])
+
+
+def keep(parts: Parts, cycle: CycleReport) -> Path:
+    """Write all forms of a cycle's report into our own home; the path of the one to look at."""
+    from nightschool.cli.opening import write_private  # noqa: PLC0415 - help needs no store
+
+    folder = parts.settings.home / "reports"
+    for kind in reversed(FORMATS):
+        write_private(folder / f"{cycle.cycle}.{kind}", _of_cycle(parts, cycle, kind))
+    return folder / f"{cycle.cycle}.html"
+
+
+def _format(form: str | None, output: str | None) -> str:
+    if form is None:
+        ending = Path(output or "").suffix.removeprefix(".").lower()
+        return ending if ending in FORMATS else FORMATS[0]
+    if form not in FORMATS:
+        raise UserError(f"--format {form!r}: allowed are {', '.join(FORMATS)}")
+    return form
+
+
+def _free(output: str, *, force: bool) -> Path:
+    """Where to write: what lies there already is somebody's."""
+    path = typed(Path(output))
+    if path.is_dir():
+        raise UserError(f"--output {path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise UserError(f"--output {path}: there is no folder {path.parent}")
+    if path.exists() and not force:
+        raise UserError(f"--output {path} is there already: name another file, or pass --force to replace it")
+    return path
+
+
+def _content(parts: Parts, name: str | None, kind: str, root: str) -> tuple[str, str]:
+    """What it is called, and the whole text."""
+    from nightschool.cli import dossiers, evidence, pages  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.history import newest_cycles, the_cycle  # noqa: PLC0415
+    from nightschool.stages.publish import dossier  # noqa: PLC0415
+
+    if name is not None and name.startswith("d-"):
+        case = dossier(parts.store, name)
+        if kind == "json":
+            document = dossiers.document(case, parts)
+            diff = parts.redact(dossiers.difference(case.draft, parts))
+            return case.draft.id, json_text(document | {"diff": diff}) + "\n"
+        page = evidence.of_proposal(case, parts)
+        clean = evidence.cleaning(parts)
+        return case.draft.id, pages.markdown(page, clean) if kind == "md" else _html(page, clean)
+    (found,) = newest_cycles(parts.store, root, 1) if name is None else (the_cycle(parts.store, name),)
+    return found.cycle, _of_cycle(parts, found, kind)
+
+
+def _of_cycle(parts: Parts, cycle: CycleReport, kind: str) -> str:
+    from nightschool.cli import evidence  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.report import markdown  # noqa: PLC0415
+
+    clean = evidence.cleaning(parts)
+    match kind:
+        case "json":
+            return json_text(cycle) + "\n"
+        case "md":
+            return clean(markdown(cycle))
+    return _html(evidence.of_cycle(cycle, parts), clean)
+
+
+def _html(page: Page, clean: Clean) -> str:
+    from nightschool.cli.html import html  # noqa: PLC0415 - help needs no store
+
+    return html(page, clean)
