@@ -278,3 +278,20 @@ def test_nothing_is_made_where_nothing_is(home: Path) -> None:
     """Asked before any cycle, it says so and leaves no store behind."""
     assert run(["report"]) == 2
     assert not (home / "school").exists()
+
+
+def test_a_proposal_lies_below_the_name_of_its_cycle(home: Path, draft: Draft) -> None:
+    """In our own home, so that forgetting what a cycle read takes the reports of its proposals along."""
+    assert run(["report", draft.id]) == 0
+    (path,) = (home / "school/reports").iterdir()
+    assert path.name == f"cycle-1.{draft.id}.html"
+
+
+def test_a_proposal_that_is_gone_costs_no_report(home: Path, draft: Draft) -> None:
+    """A cycle whose proposal is not in the store any more is told by what its report says of it."""
+    store = SqliteStore.open(home / "school")
+    report = report_of(draft, home)
+    store.commit(replace(report, cycle="cycle-2", learned=(replace(report.learned[0], draft="d-gone"),)))
+    store.close()
+    assert run(["report", "cycle-2", "--output", "r.html"]) == 0
+    assert "certified: it passed the gate" in Read((home / "r.html").read_text()).text

@@ -16,7 +16,7 @@ from nightschool.cli.printable import printable
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.cli.run import told
 from nightschool.cli.tasks import first_line
-from nightschool.core.proposals import Verdict
+from nightschool.core.proposals import Draft, Verdict
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Draw, Trial
 from nightschool.rules.report import WORDS, setting
@@ -77,7 +77,8 @@ def _learned(item: Learned, cycle: str, parts: Parts) -> Section:
     lead: Pieces = [
         f"said in {counted(item.sessions, 'session')}; {WORDS.get(item.code, item.code)}: {item.why}"
     ]
-    if item.draft is None:
+    # A proposal may have been forgotten; what the cycle said of it stands.
+    if item.draft is None or parts.store.get(Draft, item.draft) is None:
         refused = [(dossiers.in_short(one.edit), one.text) for one in item.refused]
         if refused:
             lead.append(Table(title="Edits that were not taken", columns=("edit", "why not"), rows=refused))

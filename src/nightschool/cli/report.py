@@ -63,10 +63,12 @@ def report(
     if output == STDOUT and json and kind != "json":
         raise UserError(f"--json prints one JSON document: name a file for {kind}, or take --format json")
     with reading(fleeting=True) as parts:
-        called, text = _content(parts, name, kind, root_of(project))
+        called, cycle, text = _content(parts, name, kind, root_of(project))
         if output == STDOUT:
             return out.file(text)
-        path = parts.settings.home / "reports" / f"{called}.{kind}"
+        # Below the cycle's name: what is forgotten of a cycle takes the reports of its proposals along.
+        file = called if called == cycle else f"{cycle}.{called}"
+        path = parts.settings.home / "reports" / f"{file}.{kind}"
         if output is not None:
             path = _free(output, force=force)
         write_private(path, text)
@@ -105,23 +107,25 @@ def _free(output: str, *, force: bool) -> Path:
     return path
 
 
-def _content(parts: Parts, name: str | None, kind: str, root: str) -> tuple[str, str]:
-    """What it is called, and the whole text."""
+def _content(parts: Parts, name: str | None, kind: str, root: str) -> tuple[str, str, str]:
+    """What it is called, the cycle that it is of, and the whole text."""
     from nightschool.cli import dossiers, evidence, pages  # noqa: PLC0415 - help needs no store
     from nightschool.cli.history import newest_cycles, the_cycle  # noqa: PLC0415
     from nightschool.stages.publish import dossier  # noqa: PLC0415
 
     if name is not None and name.startswith("d-"):
         case = dossier(parts.store, name)
+        cycle = case.verdicts[-1].cycle if case.verdicts else case.draft.cycle
         if kind == "json":
             document = dossiers.document(case, parts)
             diff = parts.redact(dossiers.difference(case.draft, parts))
-            return case.draft.id, json_text(document | {"diff": diff}) + "\n"
+            return case.draft.id, cycle, json_text(document | {"diff": diff}) + "\n"
         page = evidence.of_proposal(case, parts)
         clean = evidence.cleaning(parts)
-        return case.draft.id, pages.markdown(page, clean) if kind == "md" else _html(page, clean)
+        text = pages.markdown(page, clean) if kind == "md" else _html(page, clean)
+        return case.draft.id, cycle, text
     (found,) = newest_cycles(parts.store, root, 1) if name is None else (the_cycle(parts.store, name),)
-    return found.cycle, _of_cycle(parts, found, kind)
+    return found.cycle, found.cycle, _of_cycle(parts, found, kind)
 
 
 def _of_cycle(parts: Parts, cycle: CycleReport, kind: str) -> str:
