@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from nightschool.core.tasks import Correction
     from nightschool.wiring import Parts
 
-RECURS = 2
-"""Sessions from which something counts as kept being told."""
 PROJECTS_SHOWN = 4
 ONCE_SHOWN = 10
 """Of what was told once, the latest are shown."""
@@ -122,8 +120,8 @@ def _pieces(
             "That is fine. Work on, and look again when your agents got something wrong a few times.",
             "next: nightschool demo",
         ]
-    often = [item for item in heard if len(item.sessions) >= RECURS]
-    once = sorted((item for item in heard if len(item.sessions) < RECURS), key=_when, reverse=True)
+    often = [item for item in heard if item.recurs]
+    once = sorted((item for item in heard if not item.recurs), key=_when, reverse=True)
     pieces: list[Piece | str] = [f"{read}, all projects"]
     if often:
         pieces += ["", _table(often, "What you keep telling your agents")]

@@ -18,7 +18,7 @@ from nightschool.cli.progress import Told
 from nightschool.cli.render import Diff, Line, Piece, Table
 
 if TYPE_CHECKING:
-    from nightschool.core.cycles import CycleReport
+    from nightschool.core.cycles import CycleReport, Learned
     from nightschool.core.ports import LiveFile
     from nightschool.core.proposals import Draft, Verdict
     from nightschool.stages.cycle import Cycle, Prepared
@@ -72,7 +72,7 @@ def _play(folder: Path, out: Output, began: float) -> ExitCode:
                 {**summary, "seconds": time.monotonic() - began}, [], ExitCode.NOTHING_CERTIFIED
             )
         shown = _proposal(parts, best.draft)
-        out.show(*_examined(shown))
+        out.show(*_examined(shown), *_others(report, best))
         taken = _adopt_and_undo(parts, cycle, prepared, shown.draft, out)
     seconds = time.monotonic() - began
     document = {
@@ -142,6 +142,7 @@ def _heard(prepared: Prepared) -> list[Piece | str]:
             f"{item.last_at:%Y-%m-%d}" if item.last_at else None,
         )
         for item in prepared.mined.corrections
+        if item.recurs
     ]
     train = sum(task.split == "train" for task in prepared.mined.tasks)
     return [
@@ -180,6 +181,18 @@ def _examined(shown: _Shown) -> list[Piece | str]:
         *scores(verdict),
         "",
     ]
+
+
+def _others(report: CycleReport, best: Learned) -> list[Piece | str]:
+    """What the other corrections came to."""
+    from nightschool.rules.report import WORDS  # noqa: PLC0415
+
+    told: list[Piece | str] = [
+        f"   The other one, {item.statement!r}: {WORDS.get(item.code, item.code)}."
+        for item in report.learned
+        if item is not best
+    ]
+    return [*told, ""] if told else []
 
 
 def _adopt_and_undo(

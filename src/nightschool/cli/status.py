@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
 Rows = list[dict[str, object]]
-RECURS = 2
 
 
 def status(*, json: Json = False) -> ExitCode:
@@ -52,7 +51,7 @@ def status(*, json: Json = False) -> ExitCode:
         versions = _versions(parts)
         spent = _spent(parts.store, parts.clock.now())
         unsettled, interrupted = _unsettled(parts.store), _interrupted(parts.store)
-    recurring = sum(len(item.sessions) >= RECURS for item in heard)
+    recurring = sum(item.recurs for item in heard)
     document = {
         "last_cycle": last,
         "proposals": open_proposals,

@@ -111,6 +111,11 @@ class Correction(Record):
         return tuple(dict.fromkeys(moment.session for moment in self.moments))
 
     @property
+    def recurs(self) -> bool:
+        """Whether it was said in more than one session: once may be meant for that moment alone."""
+        return len(self.sessions) > 1
+
+    @property
     def last_at(self) -> datetime | None:
         return max((m.at for m in self.moments if m.at is not None), default=None)
 

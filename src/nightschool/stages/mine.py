@@ -47,8 +47,6 @@ from nightschool.rules.words import DEFAULT, Words
 
 MAX_TASKS = 40
 """New tasks of one run; the rest waits for the next."""
-RECURS = 2
-"""Sessions in which a correction was heard before it is worth an edit."""
 NEW_VERSION = 10
 """New hold-out tasks that start a new version at least; and half as many as the version has."""
 
@@ -223,7 +221,7 @@ def _candidates(
         train = tuple(moment for moment in here if sides.get(moment.session) is Split.TRAIN)
         if not _has_form(correction):
             waiting.append((correction.key, "no-form", "its words name nothing that a machine could check"))
-        elif len(correction.sessions) < RECURS:
+        elif not correction.recurs:
             waiting.append((correction.key, "seen-once", "seen once; it takes a second session"))
         elif not train:
             waiting.append((correction.key, "no-train-moment", "all its sessions here are held out"))
