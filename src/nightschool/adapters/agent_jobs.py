@@ -174,8 +174,8 @@ def _inside(
 
 def _failure(agent: Agent, execution: Execution, said: Said, gateway: Gateway) -> tuple[Reason, str] | None:
     """Why the job failed, from the outside in; None where it delivered."""
-    if execution.cancelled:
-        return Reason.CANCELLED, f"{agent.title} was stopped"
+    if execution.cancelled or execution.overfull:
+        return _stopped(agent, execution)
     if execution.exit_code == 0 and said.reply and not said.error and not said.refused:
         return None
     _refuse_to_go_on(agent, said, gateway)
@@ -187,6 +187,12 @@ def _failure(agent: Agent, execution: Execution, said: Said, gateway: Gateway) -
     if said.refused:
         return Reason.REFUSED, f"the model declined: {_words(execution, said)}"
     return Reason.BAD_REPLY, f"{agent.title} gave no answer: {_words(execution, said)}"
+
+
+def _stopped(agent: Agent, execution: Execution) -> tuple[Reason, str]:
+    if execution.cancelled:
+        return Reason.CANCELLED, f"{agent.title} was stopped"
+    return Reason.BAD_REPLY, f"{agent.title} was stopped: it wrote more to the disk than a job may"
 
 
 def _refuse_to_go_on(agent: Agent, said: Said, gateway: Gateway) -> None:

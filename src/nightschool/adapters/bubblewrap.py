@@ -224,6 +224,7 @@ class BubblewrapWorkspace:
                     stdin=command.stdin,
                     timeout=command.timeout,
                     cancelled=cancelled,
+                    overfull=self._folder.overfull,
                     kill=first.kill,
                 )
             finally:

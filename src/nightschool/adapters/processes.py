@@ -124,18 +124,23 @@ def run_to_end(
     stdin: bytes,
     timeout: timedelta,
     cancelled: Event,
+    overfull: Callable[[], bool],
     kill: Callable[[], None],
 ) -> Execution:
-    """Serve the pipes until the process is over. `kill` ends it and all that it started."""
+    """Serve the pipes until the process is over. `kill` ends it and all that it started.
+
+    The clock of the time-out stands still while the machine sleeps, and nobody can set it.
+    """
     started = time.monotonic()
     deadline = started + timeout.total_seconds()
-    timed_out = stopped = False
+    timed_out = stopped = full = False
     streams = _Streams(process, stdin)
     try:
         while process.poll() is None:
             stopped = cancelled.is_set()
             timed_out = not stopped and time.monotonic() >= deadline
-            if stopped or timed_out:
+            full = not stopped and not timed_out and overfull()
+            if stopped or timed_out or full:
                 break
             _step(process, streams, min(TICK, max(0.0, deadline - time.monotonic())))
     finally:
@@ -151,12 +156,13 @@ def run_to_end(
             if pipe is not None and not pipe.closed:
                 pipe.close()
     return Execution(
-        exit_code=None if stopped or timed_out else process.returncode,
+        exit_code=None if stopped or timed_out or full else process.returncode,
         stdout=streams.out.content(),
         stderr=streams.err.content(),
         wall=timedelta(seconds=time.monotonic() - started),
         timed_out=timed_out,
         cancelled=stopped,
+        overfull=full,
     )
 
 

@@ -25,6 +25,8 @@ LINK_MODE = 0o120000
 RACY_NANOSECONDS = 50_000_000
 """A file may change again within one tick of the clock of its file system and keep its times."""
 BLOCK = 1 << 20
+LONGEST_PATH = os.pathconf("/", "PC_PATH_MAX") - 1
+"""A job that goes down step by step can make files deeper than that."""
 REST_PATH = ".nightschool/not-listed"
 
 
@@ -52,7 +54,7 @@ def take(root: Path, *, clock: Path, known: Snapshot | None = None) -> Snapshot:
     clock.write_bytes(b"")
     taken = clock.stat().st_ctime_ns
     entries = {}
-    for name, path in _walk(root, root):
+    for name, path in _walk(root):
         status = path.lstat()
         stamp = (status.st_ino, status.st_size, status.st_ctime_ns)
         old = known.entries.get(name) if known is not None else None
@@ -132,16 +134,19 @@ def empty() -> Snapshot:
     return Snapshot(entries={}, taken=0)
 
 
-def _walk(root: Path, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Regular files and links below, by relative path."""
-    for entry in _listed(folder):
-        path = folder / entry.name
-        if folder == root and entry.name == OWN_GIT:
-            continue
-        if entry.is_symlink() or entry.is_file(follow_symlinks=False):
-            yield path.relative_to(root).as_posix(), path
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _walk(root, path)
+def _walk(root: Path) -> Iterator[tuple[str, Path]]:
+    """Regular files and links below, by relative path; not those that no path can name."""
+    todo = [root]
+    while todo:
+        folder = todo.pop()
+        for entry in _listed(folder):
+            path = folder / entry.name
+            if len(os.fsencode(path)) > LONGEST_PATH or (folder == root and entry.name == OWN_GIT):
+                continue
+            if entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                yield path.relative_to(root).as_posix(), path
+            elif entry.is_dir(follow_symlinks=False):
+                todo.append(path)
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:

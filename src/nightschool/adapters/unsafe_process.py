@@ -105,6 +105,7 @@ class UnsafeWorkspace:
             stdin=command.stdin,
             timeout=command.timeout,
             cancelled=cancelled,
+            overfull=self._folder.overfull,
             kill=lambda: _kill(process, mark),
         )
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from nightschool.adapters import snapshots
+from nightschool.adapters.disk_use import DiskUse
 from nightschool.adapters.git_command import GitFailed, git
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
@@ -26,6 +27,8 @@ from nightschool.core.values import digest_of
 
 OBJECT_ID_LENGTHS = {40, 64}
 """Of SHA-1 and SHA-256 repositories."""
+DEEP, DEEP_LENGTH = 100, 1000
+"""Folders and characters below a job's folder; what lies deeper is moved up to be removed."""
 AUTHOR = ("user.name", "Nightschool"), ("user.email", "job@nightschool.invalid")
 """Who commits inside a workspace. It is no one's real address."""
 
@@ -62,6 +65,7 @@ class Workspaces:
             for file in plan.files:
                 write_below(root, file)
             folder.seal()
+            folder.disk = DiskUse(base, may_grow=plan.disk_bytes)
             yield folder
         finally:
             remove_tree(base)
@@ -129,6 +133,7 @@ class Folder:
         self.base = base
         self.root = root
         self.home = home
+        self.disk: DiskUse | None = None
         self._snapshot = snapshots.empty()
         self._texts: dict[str, bytes] = {}
         self._mirror: tuple[Path, str] | None = None
@@ -151,6 +156,10 @@ class Folder:
             if not path.exists() or path.resolve() != home / path.relative_to(self.home):
                 raise WorkspaceUnavailable(f"{path} cannot be sealed: it is gone, or reached through a link")
         return tuple(PurePosixPath(path.relative_to(self.home)) for path in paths)
+
+    def overfull(self) -> bool:
+        """Whether the job has added more than its plan allows."""
+        return self.disk is not None and self.disk.exceeded()
 
     def changes(self) -> tuple[FileChange, ...]:
         return snapshots.differences(self.root, self._snapshot, self._take(), self._before)
@@ -257,10 +266,21 @@ def write_below(root: Path, file: File) -> None:
 
 
 def remove_tree(base: Path) -> None:
-    """Remove a job's folder, also where the job took away its own rights to parts of it."""
-    for folder, names, _ in os.walk(base):
-        for name in names:
-            path = Path(folder, name)
-            if not path.is_symlink() and stat.S_IMODE(path.lstat().st_mode) & stat.S_IRWXU != stat.S_IRWXU:
-                path.chmod(0o700)
+    """Remove a job's folder, also where the job took away its own rights to parts of it, or nested them
+    deeper than a path can name: what lies deep is moved up first."""
+    todo, moved = [base], 0
+    while todo:
+        for folder, names, _ in os.walk(todo.pop()):
+            below = folder[len(str(base)) :]
+            deep = len(below) > DEEP_LENGTH or below.count("/") > DEEP
+            for name in [*names]:
+                path = Path(folder, name)
+                if path.is_symlink():
+                    continue
+                if stat.S_IMODE(path.lstat().st_mode) & stat.S_IRWXU != stat.S_IRWXU:
+                    path.chmod(0o700)
+                if deep:
+                    names.remove(name)
+                    todo.append(path.rename(base / f"deep-{moved}"))
+                    moved += 1
     shutil.rmtree(base, ignore_errors=False)

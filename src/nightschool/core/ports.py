@@ -133,6 +133,8 @@ class SandboxPlan:
     memory_bytes: int = 4 << 30
     processes: int = 512
     file_bytes: int = 1 << 30
+    disk_bytes: int = 4 << 30
+    """What a job may add to its workspace and HOME together, each file counting a few KiB at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +149,8 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """How a command ended. `exit_code` is None where it was stopped (`timed_out` or `cancelled`)."""
+    """How a command ended. `exit_code` is None where it was stopped: `timed_out`, `cancelled` or `overfull`,
+    which is what filled the disk beyond what the plan allows."""
 
     exit_code: int | None
     stdout: bytes
@@ -155,6 +158,7 @@ class Execution:
     wall: timedelta
     timed_out: bool = False
     cancelled: bool = False
+    overfull: bool = False
 
 
 class Workspace(Protocol):
@@ -168,9 +172,11 @@ class Workspace(Protocol):
     """`http://127.0.0.1:PORT` inside, leading to the plan's gateway."""
 
     def execute(self, command: Command, cancelled: Event) -> Execution:
-        """Run to the end, to the time-out or to the cancel; then nothing of it is left running.
+        """Run to the end, to the time-out, to the cancel, or until the disk that the plan allows is used up;
+        then nothing of it is left running.
 
-        A process group that is told to stop is gone within two seconds.
+        The time-out counts the time that the machine is awake. A process group that is told to stop is gone
+        within two seconds.
         """
         ...
 

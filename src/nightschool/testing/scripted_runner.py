@@ -114,6 +114,8 @@ def _failure(execution: Execution) -> tuple[Reason, str] | None:
         return Reason.CANCELLED, "the apprentice was stopped"
     if execution.timed_out:
         return Reason.TIMEOUT, f"the apprentice was not done after {execution.wall.total_seconds():.0f} s"
+    if execution.overfull:
+        return Reason.BAD_REPLY, "the apprentice was stopped: it wrote more to the disk than a job may"
     if execution.exit_code:
         said = execution.stderr.decode("utf-8", "replace").strip()[-600:]
         return Reason.BAD_REPLY, f"the apprentice ended with code {execution.exit_code}: {said}"

@@ -54,6 +54,7 @@ def check_sandbox(make_sandbox: Callable[[], Sandbox]) -> None:
     _stops_in_time(sandbox)
     _leaves_nothing_running(sandbox)
     _bounds_what_it_keeps(sandbox)
+    _bounds_the_disk(sandbox)
     _leads_to_the_gateway(sandbox)
     _ensure(bool(sandbox.name), "a sandbox has a name")
     _ensure(all(works or mend for _, works, mend in sandbox.probe()), "a part that fails says how to mend it")
@@ -203,6 +204,15 @@ def _bounds_what_it_keeps(sandbox: Sandbox) -> None:
         _ensure(
             done.stdout.startswith(b"first\n") and done.stdout.endswith(b"\nlast\n"), "both ends are kept"
         )
+
+
+def _bounds_the_disk(sandbox: Sandbox) -> None:
+    plan = SandboxPlan(workspace=FilesSource(files=FILES), name="work", disk_bytes=1 << 20)
+    with sandbox.open(plan) as workspace:
+        _ensure(_sh(workspace, "head -c 500000 /dev/zero > x").exit_code == 0, "what fits is no failure")
+        fill = 'while :; do head -c 99999 /dev/zero >> "$HOME/x"; sleep 0.01; done'
+        done = _sh(workspace, fill, timeout=timedelta(seconds=30))
+        _ensure(done.overfull and done.exit_code is None, f"who fills the disk is stopped: {done}")
 
 
 def _leads_to_the_gateway(sandbox: Sandbox) -> None:
