@@ -16,12 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from nightschool.adapters.agent_jobs import Tools
+from nightschool.adapters.crontab import Crontab
 from nightschool.adapters.git_projects import GitProjects
 from nightschool.adapters.inline_engine import InlineEngine
 from nightschool.adapters.live_files import FileSystemLiveFiles
+from nightschool.adapters.schedule_folder import ScheduleFolder
 from nightschool.adapters.second_opinion import DetectSecrets
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.adapters.system_clock import SystemClock
+from nightschool.adapters.systemd_timer import SystemdTimer
+from nightschool.adapters.variables_file import read_variables
 from nightschool.core.errors import RunnerUnusable, UserError
 from nightschool.core.harness import Target
 from nightschool.core.jobs import JobOptions
@@ -37,21 +41,29 @@ from nightschool.core.ports import (
     TranscriptSource,
 )
 from nightschool.core.sessions import Roots, in_text
+from nightschool.core.values import digest_of
 from nightschool.rules.gate import Policy
 from nightschool.rules.redaction import Redactor
-from nightschool.settings import Settings
+from nightschool.settings import Settings, config_path
 from nightschool.stages.cycle import Cycle, Preparation
 from nightschool.stages.door import Door
 from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.replay import Replay
+from nightschool.stages.schedule import Scheduling
 from nightschool.stages.vetting import Vetting
 
 AGENTS: Mapping[str, str] = {"claude-code": "claude", "codex": "codex"}
 """Runners that `auto` looks for, in this order, by the program that must be on PATH."""
+TESTED: Mapping[str, frozenset[str]] = {
+    "claude-code": frozenset({"2.1.197"}),
+    "codex": frozenset({"0.171.0"}),
+}
+"""Versions of them that the tests run with."""
 SCRIPTED = "scripted"
 """The demo's apprentice. It calls no model and knows the demo's tasks alone."""
 SCRIPTED_SURFACE = "claude-code"
 KEY_BYTES = 32
+MARK_LENGTH = 16
 SCOPES = ("auto", "project", "user")
 SINGULAR = {"sources": "source", "surfaces": "surface", "runners": "runner", "sandboxes": "sandbox"}
 
@@ -268,6 +280,26 @@ def opened(
         )
     finally:
         store.close()
+
+
+def scheduling(home: Path, *, environment: Mapping[str, str], person_home: Path) -> Scheduling:
+    """What starts runs by itself for a folder of data: `look`, `install` and `remove`."""
+    schedulers = (
+        SystemdTimer(environment=environment, home=person_home),
+        Crontab(environment=environment),
+    )
+    return Scheduling(
+        schedulers={scheduler.name: scheduler for scheduler in schedulers},
+        memory=ScheduleFolder(home),
+        clock=SystemClock(),
+        mark=digest_of("schedule", str(home))[:MARK_LENGTH],
+    )
+
+
+def variables_of_schedule() -> tuple[Path, Mapping[str, str]]:
+    """The person's file of variables for scheduled runs, there or not, and what it holds."""
+    path = config_path().with_name("schedule.env")
+    return path, read_variables(path)
 
 
 def redaction_key(home: Path) -> bytes:

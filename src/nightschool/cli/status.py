@@ -13,6 +13,7 @@ from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.reading import reading, run_for
 from nightschool.cli.render import Line, Piece, Table
+from nightschool.cli.scheduled import known_look, look_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,6 +52,7 @@ def status(*, json: Json = False) -> ExitCode:
         versions = _versions(parts)
         spent = _spent(parts.store, parts.clock.now())
         unsettled, interrupted = _unsettled(parts.store), _interrupted(parts.store)
+        scheduled = known_look(parts.settings)
     recurring = sum(item.recurs for item in heard)
     document = {
         "last_cycle": last,
@@ -61,6 +63,7 @@ def status(*, json: Json = False) -> ExitCode:
         "this_month": spent,
         "unsettled": unsettled,
         "interrupted": interrupted,
+        "schedule": scheduled,
     }
     pieces: list[Piece | str] = [
         _cycle_line(last),
@@ -71,6 +74,7 @@ def status(*, json: Json = False) -> ExitCode:
         *_version_pieces(versions),
         _spent_line(spent),
         *_trouble(unsettled, interrupted),
+        *(look_pieces(scheduled) if scheduled is not None else ()),
         f"next: {_next(last, open_proposals, [name for item in heard for name in item.projects])}",
     ]
     return Output(json=json).result(document, pieces)

@@ -45,6 +45,10 @@ class SandboxUnavailable(NightschoolError):
     """The sandbox cannot be had; the text says how to get it."""
 
 
+class SchedulerFailed(NightschoolError):
+    """Cron or systemd cannot be read or does not take what it is given; the text says what stands now."""
+
+
 class BudgetExhausted(NightschoolError):
     """The cycle's budget is used up. What was done is kept."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from nightschool.core.harness import Absent, File, Harness, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome
 from nightschool.core.proposals import Draft, Finding
+from nightschool.core.schedules import Entry, Plan, ScheduledRun
 from nightschool.core.sessions import Offset, ReadResult, Roots, TranscriptRef
 from nightschool.core.tasks import WorkspaceSource
 from nightschool.core.trials import Trial, TrialRequest
@@ -322,6 +323,61 @@ class Store(Protocol):
 
     def hold(self, lock: str) -> AbstractContextManager[None]:
         """A lock between processes that dies with its process. Raises `Busy` at once if it is held."""
+        ...
+
+
+class Scheduler(Protocol):
+    """What starts a command each day on this machine. It touches its own marked entry alone."""
+
+    name: str
+    after_sleep: bool
+    """Whether it makes up for a start that the machine slept through."""
+
+    def here(self) -> bool:
+        """Whether it can be used on this machine, by this person, now."""
+        ...
+
+    def text(self, entry: Entry) -> str:
+        """What `install` would leave behind, as it can be printed."""
+        ...
+
+    def installed(self, mark: str) -> str | None:
+        """The entry with that mark as it stands, as `text` gives it; None where there is none.
+
+        Raises `SchedulerFailed` where that cannot be known.
+        """
+        ...
+
+    def install(self, entry: Entry) -> None:
+        """Make the entry with its mark this one, or raise and leave all as it was."""
+        ...
+
+    def remove(self, mark: str) -> None: ...
+
+
+class ScheduleMemory(Protocol):
+    """What is remembered of what was scheduled and of the last start, with the log of such starts."""
+
+    log: Path
+
+    def plan(self) -> Plan | None: ...
+
+    def keep_plan(self, plan: Plan | None) -> None: ...
+
+    def last(self) -> ScheduledRun | None: ...
+
+    def keep_last(self, run: ScheduledRun) -> None: ...
+
+    def held(self) -> AbstractContextManager[None]:
+        """The lock of scheduled starts: of two at once the second raises `Busy`."""
+        ...
+
+    def carry_out(self, command: Sequence[str], environment: Mapping[str, str]) -> int:
+        """Run a command to its end, what it says into the log; its exit code."""
+        ...
+
+    def write_line(self, line: str) -> None:
+        """Into the log, which never grows beyond a bound."""
         ...
 
 
