@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,10 @@ import pytest
 from gate_builders import CANDIDATE, task
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
-from nightschool.core.tasks import Split, Task, TaskMark
+from nightschool.core.sessions import Offset, Session, Window
+from nightschool.core.tasks import HoldoutVersion, Split, Task, TaskMark
+from nightschool.core.trials import AlphaEntry, Draw
+from nightschool.testing.demo import lay_out
 
 Ask = Callable[..., Any]
 
@@ -54,7 +58,7 @@ def held(project: Path, tmp_path: Path) -> Task:
 def test_a_task_is_shown_whole(held: Task, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     """By the beginning of its id: request, checks, start, origin; no word of how it came out."""
     shown = ask("tasks", "show", held.id[:8])
-    assert shown["task"]["prompt"] == held.prompt
+    assert shown["prompt"] == held.prompt
     assert shown["standing"] is None
     assert run(["tasks", "show", held.id]) == 0
     told = capsys.readouterr().out
@@ -108,3 +112,154 @@ def test_options_before_the_inner_command_are_refused(held: Task, capsys: pytest
     """An option that would be dropped without a word is wrong use."""
     assert run(["tasks", "--all-projects", "show", held.id]) == 2
     assert "behind the whole command" in capsys.readouterr().err
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person with the recorded sessions and the scripted agent, whose sessions were read once."""
+    root = lay_out(tmp_path)
+    config = tmp_path / "config.toml"
+    config.write_text('runner = "scripted"\n[harvest]\nlookback_limit_days = 36500\n', encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USER", "sam")
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "school"))
+    monkeypatch.setenv("NIGHTSCHOOL_CONFIG", str(config))
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def exported(ledger: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """The tasks of these sessions in a file."""
+    assert run(["run", "--yes", "--max-jobs", "1"]) == 3
+    assert run(["tasks", "export", "tasks.toml"]) == 0
+    capsys.readouterr()
+    return ledger / "tasks.toml"
+
+
+def reviewed(file: Path) -> None:
+    file.write_text(file.read_text(encoding="utf-8").replace("reviewed = false", "reviewed = true"), "utf-8")
+
+
+def test_an_exported_file_is_for_its_person_alone_and_never_written_over(exported: Path, ask: Ask) -> None:
+    """Mode 0600; a file that is there may have been edited: it takes --force."""
+    assert exported.stat().st_mode & 0o777 == 0o600
+    before = exported.read_bytes()
+    exported.write_bytes(before + b"# mine\n")
+    assert "--force" in ask("tasks", "export", "tasks.toml", code=2)["error"]["text"]
+    assert exported.read_bytes().endswith(b"# mine\n")
+    assert ask("tasks", "export", "tasks.toml", "--force")["tasks"]
+    assert exported.read_bytes() == before
+    assert ask("tasks", "export", "nowhere/tasks.toml", code=2)["error"]["code"] == "user-error"
+
+
+def test_an_exported_file_comes_back_as_the_same_tasks(exported: Path, ask: Ask) -> None:
+    """Unedited it adds nothing; with one request edited, one task."""
+    known = {row["id"] for row in ask("tasks")["tasks"]}
+    assert ask("tasks", "import", "tasks.toml")["new"] == []
+    text = exported.read_text(encoding="utf-8")
+    exported.write_text(text.replace("Give total()", "Please give total()"), encoding="utf-8")
+    brought = ask("tasks", "import", "tasks.toml")
+    (edited,) = brought["edited"]
+    assert brought["new"] == [edited["new"]]
+    rows = {row["id"]: row for row in ask("tasks")["tasks"]}
+    assert rows.keys() == known | {edited["new"]}
+    assert rows[edited["new"]]["standing"] == "not reviewed"
+    assert rows[edited["new"]]["split"] == rows[edited["known"]]["split"]
+    reviewed(exported)
+    assert ask("tasks", "import", "tasks.toml")["reviewed"] == [edited["new"]]
+    assert ask("tasks", "show", edited["new"])["standing"] is None
+
+
+def test_what_was_taken_out_is_not_exported_unless_named(exported: Path, ask: Ask) -> None:
+    """A task that serves no more is not offered for review."""
+    gone = ask("tasks")["tasks"][0]["id"]
+    ask("tasks", "retire", gone, "--reason", "old")
+    assert gone not in ask("tasks", "export", "rest.toml")["tasks"]
+    assert ask("tasks", "export", "it.toml", gone)["tasks"] == [gone]
+
+
+def test_a_run_of_a_file_moves_no_cursor(exported: Path, tmp_path: Path, ask: Ask) -> None:
+    """It practises the tasks of the file alone, and what is new in the sessions is read by the next run."""
+    reviewed(exported)
+    store = SqliteStore.open(tmp_path / "school")
+    before = store.find(Offset), store.find(Window), store.find(Session)
+    transcript = next((tmp_path / ".claude/projects").rglob("*.jsonl"))
+    transcript.touch()
+    assert ask("run", "--tasks", "tasks.toml", "--dry-run")["sessions"] == []
+    report = ask("run", "--tasks", "tasks.toml", "--yes", "--max-jobs", "200")
+    assert report["sessions_read"] == 0
+    assert report["spend"]["jobs"] > 0
+    assert "tasks.toml" in " ".join(report["notes"])
+    assert (store.find(Offset), store.find(Window), store.find(Session)) == before
+
+
+def test_a_run_of_a_file_examines_on_its_tasks_under_the_same_alpha(
+    exported: Path, tmp_path: Path, ask: Ask
+) -> None:
+    """The hold-out keeps its version and its ledger: a file is one more draft of it, not a new exam."""
+    ask("run", "--yes", "--max-jobs", "40", code=3)
+    store = SqliteStore.open(tmp_path / "school")
+    (first,) = store.find(AlphaEntry)
+    text = exported.read_text(encoding="utf-8")
+    head, *tasks = text.split("\n\n\n[[task]]")
+    kept = [one for one in tasks if 'split = "train"' in one or "os.path" in one][:9]
+    exported.write_text("\n\n\n[[task]]".join([head, *kept]), encoding="utf-8")
+    reviewed(exported)
+    ask("run", "--tasks", "tasks.toml", "--yes", "--max-jobs", "40", code=3)
+    assert len(store.find(HoldoutVersion)) == 1
+    second = store.find(AlphaEntry)[-1]
+    assert (second.holdout, second.k, first.k) == (first.holdout, 2, 1)
+    named = {line.split('"')[1] for one in kept for line in one.splitlines() if line.startswith("id = ")}
+    drawn = {draw.task for draw in store.find(Draw, second.wealth)}
+    assert drawn
+    assert drawn <= named
+
+
+def test_an_unreviewed_file_is_not_used_by_an_agent_that_costs(
+    exported: Path, tmp_path: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 4 with the fields that say it, before anything is stored or started. The scripted agent,
+    which costs nothing, may use it."""
+    exported.write_text(
+        exported.read_text(encoding="utf-8").replace("Give total()", "Please give total()"), encoding="utf-8"
+    )
+    known = ask("tasks")["tasks"]
+    refused = ask("run", "--tasks", "tasks.toml", "--runner", "claude-code", "--yes", code=4)["error"]
+    assert refused["reasons"][0]["code"] == "unreviewed"
+    assert "reviewed (at the top of the file); task 1: reviewed" in refused["text"]
+    assert ask("tasks")["tasks"] == known
+    plan = ask("run", "--tasks", "tasks.toml", "--runner", "claude-code", "--dry-run")["plan"]
+    assert any("not reviewed" in line for line in plan)
+    assert ask("run", "--tasks", "tasks.toml", "--yes", "--max-jobs", "3", code=3)["spend"]["jobs"] > 0
+    assert [row["standing"] for row in ask("tasks")["tasks"]].count("not reviewed") == 1
+
+
+def test_hostile_files_are_refused_whole(exported: Path, tmp_path: Path, ask: Ask) -> None:
+    """A file that is none, is no text, is a pipe, a folder or asks for a command: wrong use, nothing kept."""
+    known = ask("tasks")["tasks"]
+    os.mkfifo("pipe")
+    Path("binary").write_bytes(b"\xff\xfe\x00")
+    Path("command").write_text(
+        exported.read_text(encoding="utf-8").replace('kind = "footprint"', 'kind = "command"'),
+        encoding="utf-8",
+    )
+    for name in ("missing", "pipe", ".", "binary", "command"):
+        for command in (("tasks", "import"), ("run", "--tasks")):
+            error = ask(*command, name, code=2)["error"]
+            assert error["code"] == "user-error"
+    assert ask("tasks")["tasks"] == known
+    assert (
+        "kind: must be one of 'footprint', 'touched'"
+        in ask("tasks", "import", "command", code=2)["error"]["text"]
+    )
+
+
+def test_a_file_in_which_nothing_is_to_learn_is_told(exported: Path, ask: Ask) -> None:
+    """No task of it concerns a correction: wrong use, with the key that is missing."""
+    lines = exported.read_text(encoding="utf-8").splitlines()
+    exported.write_text(
+        "\n".join(line for line in lines if not line.startswith("concerns")), encoding="utf-8"
+    )
+    assert "`concerns`" in ask("run", "--tasks", "tasks.toml", "--dry-run", code=2)["error"]["text"]
+    assert ask("run", "--tasks", "tasks.toml", "--all-projects", code=2)["error"]["code"] == "user-error"

@@ -27,6 +27,7 @@ from nightschool.cli import (
     schedule,
     scheduled_start,
     status,
+    task_files,
     task_marks,
     tasks,
     version,
@@ -73,6 +74,8 @@ GROUPS: dict[str, tuple[str, dict[str, Command]]] = {
             "protect": task_marks.protect,
             "withhold": task_marks.withhold,
             "retire": task_marks.retire,
+            "export": task_files.export,
+            "import": task_files.import_,
         },
     ),
     "schedule": (

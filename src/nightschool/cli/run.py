@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightschool.cli import expected
+from nightschool.cli import chosen_tasks, expected
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
@@ -18,9 +18,10 @@ from nightschool.cli.render import Line, Piece, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nightschool.cli.chosen_tasks import Given
     from nightschool.core.cycles import CycleReport
     from nightschool.core.tasks import Candidate
-    from nightschool.stages.cycle import Prepared
+    from nightschool.stages.cycle import Preparation, Prepared
     from nightschool.wiring import Parts
 
 Project = Annotated[
@@ -34,6 +35,12 @@ Model = Annotated[
 Mode = Annotated[str | None, typer.Option(metavar="certify|suggest", help="What the gate says.")]
 MaxJobs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Jobs that it may start.")]
 Scope = Annotated[str, typer.Option(metavar="auto|project|user", help="Whose memory file is edited.")]
+Tasks = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Practise the tasks of this file alone: no transcript is read, no cursor moves."
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Read and plan only: no job, no cursor, no proposal.")
 ]
@@ -55,6 +62,7 @@ def run(  # noqa: PLR0913 - one parameter an option
     mode: Mode = None,
     max_jobs: MaxJobs = None,
     scope: Scope = "auto",
+    tasks: Tasks = None,
     dry_run: DryRun = False,
     yes: Yes = False,
     json: Json = False,
@@ -70,6 +78,7 @@ def run(  # noqa: PLR0913 - one parameter an option
     Example:
       nightschool run --dry-run
       nightschool run --runner codex --max-jobs 40
+      nightschool run --tasks tasks.toml
     """
     from nightschool.cli import opening  # noqa: PLC0415 - help needs no store
     from nightschool.cli.report import keep  # noqa: PLC0415
@@ -83,13 +92,17 @@ def run(  # noqa: PLR0913 - one parameter an option
             otherwise="go to a project, name one with --project, take --all-projects, or pass --yes.",
         )
     told_to = Told()
+    given = chosen_tasks.Given.of(tasks, root)
     with opening.opening(flags, project, rehearsal=dry_run) as parts:
         if dry_run:
-            return _rehearsed(parts, root, scope, told_to, out)
+            return _rehearsed(parts, root, scope, told_to, out, given)
+        if given is not None:
+            given.permit(parts)
         cycle = parts.cycle(project=root, scope=scope, progress=told_to)
+        cycle.notes += [] if given is None else [given.note]
         with cycle.held():
             with told_to.shown(out, "run"):
-                prepared = cycle.prepare(parts.harvest_request())
+                prepared = _prepared(parts, cycle.preparation, given)
             if prepared.mined.candidates:
                 cycle.door.runner.check()
                 if not yes and not _practised(parts):
@@ -114,11 +127,20 @@ def code_of(came_to: Iterable[str]) -> ExitCode:
     return ExitCode.DONE if codes & CERTIFIED or codes <= SETTLED else ExitCode.NOTHING_CERTIFIED
 
 
-def _rehearsed(parts: Parts, root: str | None, scope: str, told_to: Told, out: Output) -> ExitCode:
+def _prepared(parts: Parts, preparation: Preparation, given: Given | None) -> Prepared:
+    """From what sessions tell, or from the tasks that were given alone."""
+    return (
+        preparation.prepare(parts.harvest_request()) if given is None else given.prepared(parts, preparation)
+    )
+
+
+def _rehearsed(
+    parts: Parts, root: str | None, scope: str, told_to: Told, out: Output, given: Given | None
+) -> ExitCode:
     """What a run would do. It needs no agent: what is missing is a line of the plan."""
     with told_to.shown(out, "read"):
-        prepared = parts.preparation(project=root, progress=told_to).prepare(parts.harvest_request())
-    plan = _plan(parts, prepared, root, scope)
+        prepared = _prepared(parts, parts.preparation(project=root, progress=told_to), given)
+    plan = [*_plan(parts, prepared, root, scope), *(given.unreviewed() if given is not None else [])]
     return out.result(_planned(plan, prepared), [*plan, "nothing was started, stored or staged"])
 
 

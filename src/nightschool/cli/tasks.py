@@ -57,7 +57,7 @@ def tasks(
     root = None if all_projects else root_of(project)
     with reading(fleeting=True) as parts:
         found = parts.store.find(Task, root)
-        said, marked = _said(parts.store), standings(parts.store.find(TaskMark))
+        said, marked = said_of(parts.store), standings(parts.store.find(TaskMark))
         told = [*_told(found, said, marked), *_legend()] if found else _none(parts, root)
     rows = [_row(task, said, marked) for task in found]
     return Output(json=json).result({"project": root, "tasks": rows}, told)
@@ -81,9 +81,17 @@ def show(task: Named, *, json: Json = False) -> ExitCode:
     with reading(fleeting=True) as parts:
         found = find_task(parts.store, task)
         marks = parts.store.find(TaskMark, found.id)
-        said, marked = _said(parts.store), standings(marks)
-    document = {**_row(found, said, marked), "task": found, "marks": marks}
+        said, marked = said_of(parts.store), standings(marks)
+    document = {**_row(found, said, marked), "starts_from": _start(found), "marks": marks}
     return Output(json=json).result(document, _pieces(found, said, marked, marks))
+
+
+def _start(task: Task) -> dict[str, object]:
+    start = task.workspace
+    if start.kind == "git":
+        return {"kind": start.kind, "repository": start.repository, "commit": start.commit}
+    files = [{"path": file.path, "text": file.content.decode("utf-8", "replace")} for file in start.files]
+    return {"kind": start.kind, "files": files}
 
 
 def _pieces(
@@ -100,7 +108,7 @@ def _pieces(
     spoken: list[Piece | str] = ["", _spoken(marks)] if marks else []
     return [
         Line(f"{task.id}: for {SIDES[task.split]}" + (f", {standing}" if standing else ""), "bold"),
-        f"about: {_about(task, said)}",
+        f"about: {about(task, said)}",
         *(f"passed if it {in_words(check)}" for check in task.checks),
         f"starts from: {begins}",
         f"came from: {'a file of yours' if task.imported else came}",
@@ -132,11 +140,11 @@ def standing_of(task: Task, marked: Standings) -> str | None:
     return "protected" if standing.protection is not None else None
 
 
-def _about(task: Task, said: Mapping[str, str]) -> str:
+def about(task: Task, said: Mapping[str, str]) -> str:
     return "; ".join(said.get(name, name) for name in task.concerns) or "other work"
 
 
-def _said(store: Store) -> dict[str, str]:
+def said_of(store: Store) -> dict[str, str]:
     """The person's words behind each candidate, as `nightschool corrections` has them."""
     from nightschool.core.tasks import Candidate, Correction  # noqa: PLC0415
 
@@ -196,7 +204,7 @@ def _told(found: Sequence[Task], said: Mapping[str, str], marked: Standings) -> 
             task.id,
             SIDES[task.split.value],
             *((standing[task.id],) if with_standing else ()),
-            _about(task, said),
+            about(task, said),
             "; ".join(in_words(check) for check in task.checks),
             first_line(task.prompt),
         )

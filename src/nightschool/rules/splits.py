@@ -108,14 +108,15 @@ def assign(
             new.append(Assignment(cluster=name, split=homes[name], sessions=fresh))
             continue
         about = topics.get(cluster.id, frozenset())
-        split = _split(cluster.id, about, taught)
+        split = side(cluster.id, about, taught)
         if split is Split.TRAIN:
             taught.update(about)
         new.append(Assignment(cluster=cluster.id, split=split, sessions=fresh))
     return Splits(assignments=(*known, *new), new=tuple(new), straddling=tuple(sorted(straddling)))
 
 
-def _split(cluster: str, about: frozenset[str], taught: Mapping[str, int]) -> Split:
+def side(cluster: str, about: frozenset[str], taught: Mapping[str, int]) -> Split:
+    """The side of a new cluster. `taught`: how many train clusters each correction has by now."""
     if about:
         return Split.TRAIN if any(taught.get(topic, 0) < ENOUGH for topic in about) else Split.HOLDOUT
     return Split.TRAIN if int(digest_of(cluster, "guard")[:8], 16) % ONE_IN == 0 else Split.HOLDOUT

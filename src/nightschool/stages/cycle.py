@@ -35,13 +35,21 @@ from nightschool.core.ports import (
 )
 from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict
 from nightschool.core.sessions import Session
-from nightschool.core.tasks import Candidate, HoldoutVersion, Split, Task, TaskMark, task_digest
+from nightschool.core.tasks import (
+    Candidate,
+    Correction,
+    HoldoutVersion,
+    Split,
+    Task,
+    TaskMark,
+    task_digest,
+)
 from nightschool.core.trials import AlphaEntry, WealthKey
 from nightschool.core.values import Digest, Value
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.corrections import enough
 from nightschool.rules.gate import Policy
-from nightschool.rules.marks import Sitting, sitting
+from nightschool.rules.marks import NOTHING_SAID, Sitting, serving, sitting, standings
 from nightschool.rules.report import promise
 from nightschool.rules.standing import open_draft, root_for, settled, turned_down
 from nightschool.stages.calibrate import Calibration
@@ -49,7 +57,7 @@ from nightschool.stages.consolidate import Consolidate, Material, Proposed, prop
 from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestReport, HarvestRequest, cursors_kept, harvest
-from nightschool.stages.mine import Mined, mine
+from nightschool.stages.mine import Mined, mine, open_holdout
 from nightschool.stages.publish import dossier
 from nightschool.stages.replay import Replay
 from nightschool.stages.staging import stage
@@ -98,6 +106,37 @@ class Preparation:
             sessions, store=self.store, projects=self.projects, scope=self.project, max_tasks=self.max_tasks
         )
         return Prepared(started_at=started, harvested=harvested, mined=mined, sessions_known=len(sessions))
+
+    def taken(self, tasks: Sequence[Task]) -> Prepared:
+        """These tasks instead of what sessions give, with the corrections that they concern. Nothing is
+        read, so no cursor moves; the exam is one more of the hold-out version that is open."""
+        chosen = frozenset(task.id for task in tasks)
+        marked = standings(self.store.find(TaskMark))
+        kept = tuple(task for task in tasks if marked.get(task.id, NOTHING_SAID).out is None)
+        about = {name for task in kept for name in task.concerns}
+        candidates = tuple(one for one in self.store.find(Candidate) if one.id in about)
+        heard = {one.correction for one in candidates}
+        pool = serving(self.store.find(Task, self.project), self.store.find(TaskMark))
+        mined = Mined(
+            corrections=tuple(one for one in self.store.find(Correction) if one.id in heard),
+            candidates=candidates,
+            waiting=(),
+            tasks=kept,
+            new_tasks=0,
+            assignments=(),
+            skipped=(),
+            postponed=0,
+            holdout=open_holdout({*pool, *kept}, self.project or "", self.store),
+            chosen=chosen,
+        )
+        return Prepared(
+            started_at=self.clock.now(),
+            harvested=HarvestReport(
+                sessions=(), left_out=(), files=0, unchanged=0, postponed=0, looked_back_to=None
+            ),
+            mined=mined,
+            sessions_known=len(self.store.find(Session)),
+        )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,0 +1,318 @@
+"""Tasks as a file that a person reads and edits: written, and read back to the field.
+
+TOML, since a request is text of several lines and stands there as it is. What stands in the file is data:
+paths are relative, a commit is an object id, and a check is one of the kinds that exist.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from nightschool.core.errors import UserError
+from nightschool.core.harness import check_relative
+from nightschool.core.tasks import Candidate, Check, FilesSource, Footprint, GitSource, Task, Touched
+from nightschool.core.values import Value
+from nightschool.rules.checking import idle_passes
+
+FORMAT = "nightschool-tasks-1"
+MOST_TASKS = 1_000
+MOST_PROMPT = 100_000
+MOST_CHECKS = 10
+MOST_TERM = 200
+MOST_FILES = 500
+MOST_FILE_TEXT = 5_000_000
+TOLD = 8
+"""Faults of a file that are told at once."""
+
+TASK_ID = re.compile(r"t-[0-9a-f]{12}\Z")
+CANDIDATE_ID = re.compile(r"k-[0-9a-f]{10}\Z")
+COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f]"
+_ESCAPED = re.compile(_HIDDEN + r'|\\|"(?="|\Z)')
+"""What cannot stand as it is between three double quotes: all that does not show, and quotes that end it."""
+_NOT_LITERAL = re.compile(_HIDDEN + r"|'''|'\Z")
+"""What cannot stand between three single quotes, where nothing is escaped."""
+CHECKS: Mapping[str, type[Value]] = {"footprint": Footprint, "touched": Touched}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFile(Value):
+    """A file of the folder that a task begins with."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenTask(Value):
+    """A task as it stands in a file. `id` and `split` are nightschool's own: for a new task they are left
+    out, and of one that is known they are not changed."""
+
+    reviewed: bool = False
+    id: str | None = None
+    split: Literal["train", "holdout"] | None = None
+    prompt: str
+    commit: str | None = None
+    concerns: tuple[str, ...] = ()
+    check: tuple[Annotated[Check, Field(discriminator="kind")], ...] = ()
+    file: tuple[ShownFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFile(Value):
+    """A file of tasks."""
+
+    format: Literal["nightschool-tasks-1"]
+    project: str
+    reviewed: bool = False
+    task: tuple[WrittenTask, ...] = ()
+
+    @property
+    def unreviewed(self) -> tuple[str, ...]:
+        """The fields that say that nobody has reviewed it yet."""
+        whole = () if self.reviewed else ("reviewed (at the top of the file)",)
+        parts = (f"task {n}: reviewed" for n, one in enumerate(self.task, start=1) if not one.reviewed)
+        return (*whole, *parts)
+
+
+_FILE = TypeAdapter(TaskFile)
+_KINDS: Mapping[str, type[Any]] = {"task": WrittenTask, "file": ShownFile, **CHECKS}
+
+
+def parsed(text: str, where: str) -> TaskFile:
+    """The file that a text is, every field as it must be. Raises `UserError` with all that is wrong."""
+    try:
+        # As JSON: a list of TOML is then as good as a tuple, and all else is strict. What TOML has and JSON
+        # has not (a date) stays a fault of its own field.
+        document = json.dumps(tomllib.loads(text), default=lambda value: {"toml": str(value)})
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is one
+        raise UserError(f"{where}: no TOML: {error}; mend that line") from None
+    try:
+        found = _FILE.validate_json(document, strict=True)
+    except ValidationError as error:
+        raise UserError(faults(where, [_fault(one) for one in error.errors(include_url=False)])) from None
+    wrong = list(_wrong(found))
+    if wrong:
+        raise UserError(faults(where, wrong))
+    return found
+
+
+def faults(where: str, wrong: Sequence[str]) -> str:
+    """What is wrong with a file, as one message: up to a few, each with its place."""
+    more = f"\n  and {len(wrong) - TOLD} more" if len(wrong) > TOLD else ""
+    return (
+        f"{where} was not taken, and nothing was stored:"
+        + "".join(f"\n  {one}" for one in wrong[:TOLD])
+        + more
+    )
+
+
+def _fault(error: Any) -> str:
+    """One fault in plain words. The value is not repeated: it may be long, or a secret."""
+    place = [part for part in error["loc"] if part not in CHECKS]
+    path = ": ".join(_steps(place))
+    kind = error["type"]
+    if kind in {"unexpected_keyword_argument", "extra_forbidden"}:
+        inner = next(
+            (_KINDS[str(part)] for part in reversed(error["loc"][:-1]) if str(part) in _KINDS), TaskFile
+        )
+        known = ", ".join(field.name for field in fields(inner))
+        return f"{path}: unknown key; known here: {known}"
+    if kind == "missing":
+        return f"{path}: missing; add it"
+    if kind.startswith("union_tag"):
+        return f"{path}: kind: must be one of {', '.join(map(repr, CHECKS))}"
+    return f"{path or 'the file'}: {error['msg'][:1].lower()}{error['msg'][1:]}"
+
+
+def _steps(place: Sequence[object]) -> Iterator[str]:
+    """`task 3`, `check 1`, `wanted`, of a place like ("task", 2, "check", 0, "wanted")."""
+    for index, part in enumerate(place):
+        if isinstance(part, int):
+            continue
+        behind = place[index + 1] if index + 1 < len(place) else None
+        yield f"{part} {behind + 1}" if isinstance(behind, int) else str(part)
+
+
+def _wrong(file: TaskFile) -> Iterator[str]:
+    """What no type says."""
+    if not file.task:
+        yield "task: there is none; each begins with a line [[task]]"
+    if len(file.task) > MOST_TASKS:
+        yield f"task: {len(file.task)} of them, at most {MOST_TASKS}; part the file"
+    for number, one in enumerate(file.task, start=1):
+        for text in (*_wrong_task(one), *_wrong_checks(one.check), *_wrong_files(one.file)):
+            yield f"task {number}: {text}"
+
+
+def _wrong_task(one: WrittenTask) -> Iterator[str]:
+    if one.id is not None and not TASK_ID.match(one.id):
+        yield "id: no id of a task; leave the line out for a new one"
+    if one.id is None and one.split is not None:
+        yield "split: nightschool decides it for a new task; leave the line out"
+    if not one.prompt.strip():
+        yield "prompt: is empty; say what is to be done"
+    if len(one.prompt) > MOST_PROMPT:
+        yield f"prompt: {len(one.prompt)} characters, at most {MOST_PROMPT}"
+    if "\0" in one.prompt:
+        yield "prompt: holds a NUL character; take it out"
+    if one.commit is not None and not COMMIT.match(one.commit):
+        yield "commit: must be a whole object id; `git rev-parse HEAD` prints one"
+    if (one.commit is None) == (not one.file):
+        yield "commit: say what the work begins with: either a commit, or [[task.file]] with path and text"
+    for name in one.concerns:
+        if not CANDIDATE_ID.match(name):
+            yield "concerns: each is an id like those at the top of an exported file (k-...)"
+
+
+def _wrong_checks(checks: Sequence[Check]) -> Iterator[str]:
+    if not 1 <= len(checks) <= MOST_CHECKS:
+        yield f"check: {len(checks)} of them; give 1 to {MOST_CHECKS} as [[task.check]]"
+    fit = bool(checks)
+    for number, check in enumerate(checks, start=1):
+        for text in _wrong_terms(check) if isinstance(check, Footprint) else _wrong_paths(check.paths):
+            fit = False
+            yield f"check {number}: {text}"
+    if fit and idle_passes(checks):
+        yield "check: whoever does nothing would pass; ask for something that is wanted, or for a file"
+
+
+def _wrong_terms(check: Footprint) -> Iterator[str]:
+    terms = {"wanted": check.wanted, "unwanted": check.unwanted}
+    if set(terms.values()) == {None}:
+        yield "give wanted, unwanted or both"
+    for name, term in terms.items():
+        if term is not None and (not term.strip() or len(term) > MOST_TERM or not term.isprintable()):
+            yield f"{name}: must be one line of 1 to {MOST_TERM} characters, none of them hidden"
+
+
+def _wrong_paths(paths: Sequence[str]) -> Iterator[str]:
+    if not 1 <= len(paths) <= MOST_FILES:
+        yield f"paths: {len(paths)} of them; give 1 to {MOST_FILES}"
+    for path in paths:
+        if not _inside(path):
+            yield "paths: each is relative to the project, without .. and outside of .git"
+
+
+def _wrong_files(shown: Sequence[ShownFile]) -> Iterator[str]:
+    if len(shown) > MOST_FILES or sum(len(file.text) for file in shown) > MOST_FILE_TEXT:
+        yield f"file: at most {MOST_FILES} of them, and {MOST_FILE_TEXT} characters in all"
+    paths = {file.path for file in shown}
+    if len(paths) < len(shown):
+        yield "file: a path stands there twice"
+    for number, file in enumerate(shown, start=1):
+        if not _inside(file.path):
+            yield f"file {number}: path: must be relative to the project, without .. and outside of .git"
+        elif any(
+            "/".join(file.path.split("/")[:depth]) in paths for depth in range(1, file.path.count("/") + 1)
+        ):
+            yield f"file {number}: path: another file of the task stands where its folder would be"
+
+
+def _inside(path: str) -> bool:
+    try:
+        check_relative(path)
+    except ValueError:
+        return False
+    # What a workspace's own git would read is not for a file to say, under no spelling of its name.
+    parts = [part.rstrip(". ").casefold() for part in path.split("/")]
+    return path.isprintable() and ".git" not in parts and path != "."
+
+
+# Writing ------------------------------------------------------------------------------------------
+
+
+def written(
+    project: str, tasks: Iterable[Task], candidates: Sequence[Candidate], said: Mapping[str, str]
+) -> str:
+    """The text of a file of these tasks. `said`: a person's words by the id of a candidate."""
+    about = [f"#   {one.id}  {_one_line(said.get(one.id, one.statement))}" for one in candidates]
+    head = [
+        "# Tasks of nightschool, to be read and edited by a person. How to, with each key:",
+        "#   nightschool tasks import --help",
+        "#",
+        "# Read each task. Where it is as you would ask for it and judge it, set its reviewed to true; then",
+        "# the one below. No agent that costs anything works on a file that is not reviewed.",
+        *(["#", "# Corrections that a task may concern:", *about] if about else []),
+        "",
+        f"format = {_quoted(FORMAT)}",
+        f"project = {_quoted(project)}",
+        "reviewed = false",
+    ]
+    return "\n".join([*head, *(line for task in tasks for line in _task(task, said))]) + "\n"
+
+
+def can_be_written(task: Task) -> bool:
+    """Whether a file can hold it: what it begins with is text."""
+    return isinstance(task.workspace, GitSource) or all(
+        _text_of(file.content) is not None and file.mode == 0o644 for file in task.workspace.files
+    )
+
+
+def _task(task: Task, said: Mapping[str, str]) -> Iterator[str]:
+    yield ""
+    yield ""
+    yield "[[task]]"
+    yield "reviewed = false"
+    yield f"id = {_quoted(task.id)}  # leave it: it tells which task this is"
+    yield f'split = {_quoted(task.split)}  # leave it: "train" to practise on, "holdout" for the exam'
+    yield f"prompt = {_several_lines(task.prompt)}"
+    if isinstance(task.workspace, GitSource):
+        yield f"commit = {_quoted(task.workspace.commit)}"
+    words = "; ".join(_one_line(said[name]) for name in task.concerns if name in said)
+    yield f"concerns = {_list(task.concerns)}" + (f"  # {words}" if words else "")
+    for check in task.checks:
+        yield ""
+        yield "[[task.check]]"
+        yield f"kind = {_quoted(check.kind)}"
+        match check:
+            case Footprint():
+                terms = {"wanted": check.wanted, "unwanted": check.unwanted}
+                yield from (f"{name} = {_quoted(term)}" for name, term in terms.items() if term is not None)
+            case Touched():
+                yield f"paths = {_list(check.paths)}"
+    if isinstance(task.workspace, FilesSource):
+        for file in task.workspace.files:
+            yield ""
+            yield "[[task.file]]"
+            yield f"path = {_quoted(file.path)}"
+            yield f"text = {_several_lines(_text_of(file.content) or '')}"
+
+
+def _text_of(content: bytes) -> str | None:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _quoted(text: str) -> str:
+    """A string of one line. JSON's escapes are TOML's; DEL alone has to be escaped there too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _list(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _several_lines(text: str) -> str:
+    """A string with its lines as they are, without any escape where that can be."""
+    if _ESCAPED.search(text) and not _NOT_LITERAL.search(text):
+        return f"'''\n{text}'''"
+    return f'"""\n{_ESCAPED.sub(lambda found: _escaped(found.group()), text)}"""'
+
+
+def _escaped(sign: str) -> str:
+    return f"\\{sign}" if sign in {"\\", '"'} else f"\\u{ord(sign):04x}"
+
+
+def _one_line(text: str) -> str:
+    """Words for a comment, in which nothing may end the line."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
