@@ -141,7 +141,11 @@ def carry_out(agent: Agent, tools: Tools, job: Job, cancelled: Event) -> Outcome
     try:
         with gateway as socket:
             plan = SandboxPlan(
-                workspace=job.workspace, files=job.files, readable=(program.readable,), gateway=socket
+                workspace=job.workspace,
+                files=job.files,
+                folder=job.folder,
+                readable=(program.readable,),
+                gateway=socket,
             )
             with tools.sandbox.open(plan) as workspace:
                 return _inside(agent, tools, job, cancelled, workspace, gateway)

@@ -186,6 +186,7 @@ class BubblewrapWorkspace:
         self._plan = plan
         self._folder = folder
         self._group = group
+        self._start = f"{self.inside_root}/{folder.start(plan.folder)}".rstrip("/")
         self._own: tuple[PurePosixPath, ...] = ()
         etc = folder.base / "etc"
         etc.mkdir()
@@ -260,7 +261,7 @@ class BubblewrapWorkspace:
         for name, value in environment.items():
             own += ["--setenv", name, value]
         # The root last, so that the mount points above could be made in it.
-        return [*isolation(self._python), *own, "--remount-ro", "/", "--chdir", self.inside_root]
+        return [*isolation(self._python), *own, "--remount-ro", "/", "--chdir", self._start]
 
     def _sealed(self) -> list[str]:
         """Mounts over the person's own. The folders above are mounts too, writable ones: what is a mount

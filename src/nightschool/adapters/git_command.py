@@ -17,6 +17,9 @@ SETTINGS = (
     "fetch.writeCommitGraph=false",
     "submodule.recurse=false",
     "advice.detachedHead=false",
+    # A repository that another user owns (a container, a shared folder) is read as any other: nothing of
+    # what its settings could start (hooks, monitors, filters, transports) is ever started here.
+    "safe.directory=*",
 )
 ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",

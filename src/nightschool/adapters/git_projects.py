@@ -24,6 +24,7 @@ class GitProjects:
 
     def __init__(self) -> None:
         self._roots = lru_cache(maxsize=REMEMBERED)(_root)
+        self._whole = lru_cache(maxsize=REMEMBERED)(lambda root, commit: _is_whole(Path(root), commit))
 
     def root(self, directory: str) -> str:
         return self._roots(directory)
@@ -41,14 +42,15 @@ class GitProjects:
             # A full name: never read as an option, and never mistaken for a tag.
             name = f"refs/heads/{branch}"
             start = name if _says(["rev-parse", "--quiet", "--verify", name], folder) else "HEAD"
-        return _says(["rev-list", "-1", f"--before=@{seconds} +0000", start, "--"], folder) or None
+        found = _says(["rev-list", "-1", f"--before=@{seconds} +0000", start, "--"], folder)
+        return found if found and self._whole(root, found) else None
 
     def holds(self, root: str, commit: str) -> bool:
         _check_object_id(commit)
         if not _is_repository(root):
             return False
         _need_git(root)
-        return _says(["cat-file", "-t", commit], Path(root)) == "commit"
+        return _says(["cat-file", "-t", commit], Path(root)) == "commit" and self._whole(root, commit)
 
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         check_relative(path)
@@ -76,11 +78,40 @@ def _root(directory: str) -> str:
     common = _says(["rev-parse", "--path-format=absolute", "--git-common-dir"], folder)
     if not common:
         return directory
+    if _says(["config", "--bool", "core.bare"], Path(common)) == "true":
+        return _first_tree(Path(common)) or directory
     if Path(common).name == ".git":
         return in_text(str(Path(common).parent))
-    # A bare repository, or a submodule, whose git folder lies within another's.
+    # A submodule, or a repository whose git folder lies elsewhere.
     top = _says(["rev-parse", "--show-toplevel"], folder)
     return in_text(top) or directory
+
+
+def _first_tree(bare: Path) -> str:
+    """Of a bare repository, which has no main working tree: the one that has its branch checked out, else
+    the first that is there; "" where there is none."""
+    head = _says(["symbolic-ref", "--quiet", "HEAD"], bare)
+    trees: dict[str, str] = {}
+    for block in _says(["worktree", "list", "--porcelain"], bare).split("\n\n"):
+        lines = block.split("\n")
+        path = lines[0].removeprefix("worktree ")
+        if "bare" not in lines and os.path.isdir(path):  # noqa: PTH112 - see _root
+            branch = next((line.removeprefix("branch ") for line in lines if line.startswith("branch ")), "")
+            trees.setdefault(branch, path)
+    return in_text(trees.get(head) or next(iter(trees.values()), ""))
+
+
+def _is_whole(folder: Path, commit: str) -> bool:
+    """Whether all files of a commit are here. A partial clone lacks those that were never checked out, and
+    nothing may be fetched into the person's folder."""
+    if not _says(["config", "--get-regexp", r"^remote\..*\.(promisor|partialclonefilter)$"], folder):
+        return True
+    listed = ["rev-list", "--objects", "--no-walk", "--missing=print", "--no-object-names", commit]
+    try:
+        objects = git(listed, folder=folder)
+    except GitFailed:
+        return False
+    return not any(line.startswith(b"?") for line in objects.splitlines())
 
 
 def _is_repository(root: str) -> bool:

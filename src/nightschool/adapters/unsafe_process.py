@@ -92,7 +92,7 @@ class UnsafeWorkspace:
                 sys.executable, "-I", "-S", "-B", forwarder.__file__,
                 "--limit", f"FSIZE={self._plan.file_bytes}", "--limit", "CORE=0", "--", *command.argv,
             ],
-            cwd=self.root,
+            cwd=self.root / self._folder.start(self._plan.folder),
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -161,6 +161,11 @@ class Folder:
         """Whether the job has added more than its plan allows."""
         return self.disk is not None and self.disk.exceeded()
 
+    def start(self, folder: str) -> str:
+        """The folder that commands start in, if it is one of the workspace: "" for its top."""
+        path = self.root / folder
+        return folder if folder and path.is_dir() and path.resolve() == self.root.resolve() / folder else ""
+
     def changes(self) -> tuple[FileChange, ...]:
         return snapshots.differences(self.root, self._snapshot, self._take(), self._before)
 
@@ -183,7 +188,10 @@ def fetch(source: Path, commit: str, *, into: Path, ref: str) -> None:
     """Fetch one commit without its history. The source is only read."""
     if not source.is_dir():
         raise GitFailed("that folder is gone")
-    reader = "git -c gc.auto=0 -c core.hooksPath=/dev/null -c uploadpack.allowAnySHA1InWant=true upload-pack"
+    reader = (
+        "git -c gc.auto=0 -c core.hooksPath=/dev/null -c 'safe.directory=*' "
+        "-c uploadpack.allowAnySHA1InWant=true upload-pack"
+    )
     git(
         [
             "fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--update-head-ok",

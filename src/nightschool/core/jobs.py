@@ -47,6 +47,8 @@ class Job(Value):
     workspace: WorkspaceSource = FilesSource()
     files: tuple[File, ...] = ()
     """Laid over the workspace: evidence for an editor."""
+    folder: str = ""
+    """Where in the workspace the agent starts; at its top where the workspace has no such folder."""
     options: JobOptions = JobOptions()
     task: str | None = None
     prompt_version: str = ""

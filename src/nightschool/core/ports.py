@@ -127,6 +127,8 @@ class SandboxPlan:
     """Laid over the workspace."""
     name: str = "project"
     """Last part of the workspace's path inside."""
+    folder: str = ""
+    """Where in the workspace commands start, relative to its top; at the top where it has no such folder."""
     readable: tuple[tuple[str, str], ...] = ()
     """(host path, inside path) pairs mounted read-only: the agent's own program."""
     gateway: Path | None = None

@@ -165,6 +165,8 @@ class Task(Record):
     concerns: tuple[str, ...] = ()
     """Ids of the candidates that the task concerns, whether or not it was corrected there."""
     at: datetime | None = None
+    folder: str = ""
+    """Where in the project the session began, relative to its root; "" at the root itself."""
 
     @property
     def id(self) -> str:

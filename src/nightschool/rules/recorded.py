@@ -51,6 +51,13 @@ def place(path: str, *, directory: str, root: str) -> str | None:
     return posixpath.normpath(found) if _fits(found) else None
 
 
+def begun_in(directory: str, *, root: str) -> str:
+    """The folder of the project that a session began in; "" for its top, and in another worktree of it."""
+    top = f"{posixpath.normpath(root).rstrip('/')}/"
+    inside = posixpath.normpath(directory or "/").removeprefix(top)
+    return inside if f"{top}{inside}" == posixpath.normpath(directory or "/") and _fits(inside) else ""
+
+
 def _fits(path: str) -> bool:
     """Whether it names a file of the project: git's own folder is none, and no file has so long a name."""
     parts = path.split("/")

@@ -40,7 +40,7 @@ from nightschool.rules.pieces import (
     guard_piece,
     prompt_of,
 )
-from nightschool.rules.recorded import edited_in_place, same_text, shown_at_start
+from nightschool.rules.recorded import begun_in, edited_in_place, same_text, shown_at_start
 from nightschool.rules.signals import signals
 from nightschool.rules.splits import ENOUGH, Cluster, Splits, asks_alike, assign, clusters
 from nightschool.rules.words import DEFAULT, Words
@@ -353,6 +353,7 @@ def _task(plan: _Plan, workspace: WorkspaceSource, assignment: Assignment) -> Ta
         split=assignment.split,
         concerns=plan.concerns,
         at=turn.at or session.started_at,
+        folder=begun_in(plan.history.directory, root=plan.history.root),
     )
 
 

@@ -83,6 +83,7 @@ class Replay:
             agent_version=self.door.version(),
             harness=request.harness,
             workspace=request.task.workspace,
+            folder=request.task.folder,
             options=self.options,
             task=request.task.id,
             surface_version=self.surface_version,

@@ -64,15 +64,18 @@ def _filled(value: Any, groups: Mapping[str, str]) -> Any:
             return value
 
 
-def memory(root: Path, home: Path) -> str:
-    """What the memory files say, the ones that are there."""
-    found = (home / name[2:] if name.startswith("~/") else root / name for name in MEMORY)
+def memory(root: Path, home: Path, top: Path) -> str:
+    """What the memory files say, the ones that are there: the person's, and those from the top down to the
+    folder that it works in."""
+    folders = [folder for folder in (root, *root.parents) if folder.is_relative_to(top)] or [root]
+    own = [home / name[2:] for name in MEMORY if name.startswith("~/")]
+    found = [*own, *(folder / name for folder in reversed(folders) for name in MEMORY if name[0] != "~")]
     return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in found if path.is_file())
 
 
 def work(order: Mapping[str, Any], root: Path, home: Path) -> dict[str, Any]:
     """Act until the script answers: the reply, and what was called."""
-    text = memory(root, home) + "\n" + order["prompt"]
+    text = memory(root, home, Path(order.get("top", root))) + "\n" + order["prompt"]
     calls: list[dict[str, Any]] = []
     for stage in range(STAGES):
         act = choose(order["script"], text=text, prompt=order["prompt"], stage=stage, seed=order["seed"])
@@ -111,7 +114,8 @@ def _write(act: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`apprentice.py`: the order as JSON on stdin (script, prompt, seed), the work as JSON on stdout."""
+    """`apprentice.py`: the order as JSON on stdin (script, prompt, seed; `top` where it works in a folder
+    of more), the work as JSON on stdout."""
     if arguments:
         raise SystemExit("the order is read from stdin; there are no arguments")
     sys.stdout.write(json.dumps(work(json.load(sys.stdin), Path.cwd(), Path.home())))

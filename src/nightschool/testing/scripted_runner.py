@@ -13,7 +13,7 @@ from typing import Any
 
 from nightschool.core.errors import UserError, WorkspaceUnavailable
 from nightschool.core.jobs import Delivered, Failed, Job, Outcome, Reason, Role, Usage
-from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Surface
+from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Surface, Workspace
 from nightschool.core.sessions import CallStatus, ToolCall
 from nightschool.core.values import digest_of
 from nightschool.testing import apprentice
@@ -67,11 +67,11 @@ class ScriptedRunner:
         if job.role is Role.EDIT:
             return Delivered(reply=self.editor(job), usage=NOTHING)
         readable = _python()
-        plan = SandboxPlan(workspace=job.workspace, files=job.files, readable=readable)
+        plan = SandboxPlan(workspace=job.workspace, files=job.files, folder=job.folder, readable=readable)
         try:
             with self.sandbox.open(plan) as workspace:
                 workspace.seal(self.surface.place(job.harness, workspace.root, workspace.home))
-                execution = workspace.execute(self._command(job), cancelled)
+                execution = workspace.execute(self._command(job, workspace), cancelled)
                 placed = {file.path.removeprefix("project/") for file in job.harness.files}
                 files = tuple(change for change in workspace.changes() if change.path not in placed)
         except (WorkspaceUnavailable, UserError) as error:
@@ -85,8 +85,13 @@ class ScriptedRunner:
         calls = tuple(_call(call, number) for number, call in enumerate(done["calls"]))
         return Delivered(reply=done["reply"], files=files, trajectory=calls, usage=usage)
 
-    def _command(self, job: Job) -> Command:
-        order = {"script": plain(self.script), "prompt": job.prompt, "seed": job.key}
+    def _command(self, job: Job, workspace: Workspace) -> Command:
+        order = {
+            "script": plain(self.script),
+            "prompt": job.prompt,
+            "seed": job.key,
+            "top": workspace.inside_root,
+        }
         return Command(
             argv=(str(Path(sys.base_prefix).resolve() / "bin" / PROGRAM), "-I", "-S", "-B", "-c", _source()),
             stdin=json.dumps(order).encode(),

@@ -91,7 +91,8 @@ class ClaudeCodeRunner(Agent):
         if job.options.effort is not None:
             argv += ["--effort", job.options.effort]
         # Only what the person approved is placed in this HOME, so here it may be imported.
-        state = {"projects": {workspace.inside_root: {APPROVED: True}}}
+        places = {workspace.inside_root, f"{workspace.inside_root}/{job.folder}".rstrip("/")}
+        state = {"projects": {place: {APPROVED: True} for place in sorted(places)}}
         (workspace.home / ".claude.json").write_text(json.dumps(state), encoding="utf-8")
         variable = self._credentials()[1]
         environment = {**FIXED, "ANTHROPIC_BASE_URL": str(workspace.gateway_url), variable: DUMMY_KEY}
