@@ -8,7 +8,8 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.errors import NotAllowed
-from nightschool.core.harness import Scope, Target
+from nightschool.core.harness import Harness, Scope, Target
 from nightschool.core.ports import LiveFile, LiveFiles, Store, Vet
 from nightschool.core.proposals import (
     Draft,
@@ -33,14 +34,18 @@ from nightschool.core.proposals import (
 )
 from nightschool.core.tasks import Candidate, Footprint, Moment
 from nightschool.core.values import Record, digest_of
+from nightschool.rules.memory_block import apply
 from nightschool.rules.redaction import Redactor
-from nightschool.stages.publish import adopt, undo
+from nightschool.stages.publish import adopt
+from nightschool.stages.rebase import remake
+from nightschool.stages.undo import undo
 from nightschool.stages.vetting import Vetting
 from nightschool.testing.clock import FakeClock
 
 BEFORE = b"\xef\xbb\xbf# House rules\r\n\r\n* keep it short\r\n"
 AFTER = BEFORE + b"\r\n* use pnpm, not npm\r\n"
 MODE = 0o640
+MINE = b"* written by hand\r\n"
 MOMENT = Moment(session="s1", turn=2, quote="use pnpm, not npm")
 CANDIDATE = Candidate(
     correction="c-1",
@@ -182,8 +187,50 @@ def adopted(
     )
 
 
-def undone(store: Store, which: str | None, live: LiveFiles | None = None) -> Release:
-    return undo(which, store=store, live=live or FileSystemLiveFiles(), clock=LATER, actor="ada", reason="no")
+def undone(
+    store: Store, which: str | None, live: LiveFiles | None = None, *, keep_later: bool = False
+) -> Release:
+    return undo(
+        which,
+        store=store,
+        live=live or FileSystemLiveFiles(),
+        clock=LATER,
+        actor="ada",
+        reason="no",
+        keep_later=keep_later,
+    )
+
+
+def remade(
+    store: Store, draft: Draft, path: Path, edits: Sequence[int] = (), *, live: LiveFiles | None = None
+) -> Draft:
+    """The draft anew on the file as it is, or a part of it."""
+    return remake(
+        draft.id,
+        store=store,
+        live=live or FileSystemLiveFiles(),
+        place=lambda _: path,
+        harness=lambda _: Harness(),
+        vet=vet_of(store),
+        clock=FakeClock(),
+        edits=edits,
+    )
+
+
+def rules(*texts: str) -> tuple[Edit, ...]:
+    return tuple(Edit(op="add", rule=text, moment=MOMENT) for text in texts)
+
+
+def proposed(
+    store: Store,
+    before: bytes | None,
+    *edits: Edit,
+    kind: VerdictKind = VerdictKind.ACCEPT,
+) -> Draft:
+    """A draft of edits of the block, as an improver makes it, that passed and has a verdict."""
+    made = replace(draft_of(store, before, apply(before, edits).content), edits=edits)
+    store.commit(CANDIDATE, made, safety_of(made), verdict_of(made, kind))
+    return made
 
 
 def mode(path: Path) -> int:
@@ -209,8 +256,10 @@ def _be_killed(act: str, folder: Path, step: int) -> None:
     shutil.copytree(folder.parent / "prepared", folder / "home")
     store = SqliteStore.open(folder / "home")
     (draft,) = store.find(Draft)
-    if act == "undo":
+    if act in {"undo", "keep"}:
         adopted(store, draft, path)
+    if act in {"keep", "rebase"}:
+        path.write_bytes(path.read_bytes() + MINE)
     killer = Killer(step)
     live = WatchedLiveFiles(killer)
     # The store and the file system between the calls of the ports too.
@@ -219,6 +268,10 @@ def _be_killed(act: str, folder: Path, step: int) -> None:
     Path.replace = killer.around(Path.replace)  # type: ignore[method-assign]  # kills in between
     if act == "undo":
         undone(watched, None, live)
+    elif act == "keep":
+        undone(watched, None, live, keep_later=True)
+    elif act == "rebase":
+        remade(watched, draft, path, live=live)
     else:
         adopted(watched, draft, path, live)
 
@@ -226,7 +279,7 @@ def _be_killed(act: str, folder: Path, step: int) -> None:
 def _main(act: str, folder: Path) -> None:
     """Run the act again and again in a process of its own that is killed one step later each time."""
     # Never open in this process: a connection must not go through a fork.
-    prepare = [sys.executable, __file__, "prepare", str(folder / "prepared")]
+    prepare = [sys.executable, __file__, f"prepare-{act}", str(folder / "prepared")]
     subprocess.run(prepare, check=True)
     step = 0
     while True:
@@ -241,14 +294,17 @@ def _main(act: str, folder: Path) -> None:
             return
 
 
-def _prepare(home: Path) -> None:
+def _prepare(act: str, home: Path) -> None:
     store = SqliteStore.open(home)
-    propose(store)
+    if act in {"keep", "rebase"}:
+        proposed(store, BEFORE, *rules("use pnpm, not npm"))
+    else:
+        propose(store)
     store.close()
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "prepare":
-        _prepare(Path(sys.argv[2]))
+    if sys.argv[1].startswith("prepare-"):
+        _prepare(sys.argv[1].removeprefix("prepare-"), Path(sys.argv[2]))
     else:
         _main(sys.argv[1], Path(sys.argv[2]))

@@ -135,6 +135,10 @@ class Publish(Value):
     second_opinion: Annotated[
         Switch, About("Whether detect-secrets (the extra `scan`) looks for secrets too.", PUBLISHES)
     ] = False
+    auto_adopt: Annotated[
+        Switch,
+        About("Whether what passed is adopted unasked: of low risk, into files of yours alone.", PUBLISHES),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from nightschool.adapters.system_clock import SystemClock
 from nightschool.adapters.systemd_timer import SystemdTimer
 from nightschool.adapters.variables_file import read_variables
 from nightschool.core.errors import RunnerUnusable, UserError
-from nightschool.core.harness import Target
+from nightschool.core.harness import Harness, Target
 from nightschool.core.jobs import JobOptions
 from nightschool.core.ports import (
     Clock,
@@ -122,6 +122,11 @@ class Parts:
     def place(self, target: Target) -> Path:
         """Where a target lies on disk."""
         return self.surface(target.agent).live_path(target, self.person_home)
+
+    def harness(self, target: Target) -> Harness:
+        """What the target's agent reads now."""
+        where = Path(target.project) if target.project else None
+        return self.surface(target.agent).load(where, self.person_home)
 
     def vet(self) -> Vetting:
         """The look at a draft before it is staged or published."""
@@ -238,6 +243,7 @@ class Parts:
             preparation=self.preparation(project=project, progress=progress),
             redact=self.redact,
             vet=self.vet(),
+            adopts_for=self.actor if self.settings.publish.auto_adopt else None,
             surface=surface,
             door=door,
             replay=replay,

@@ -30,7 +30,8 @@ from nightschool.core.tasks import Candidate, Footprint, Split, Task
 from nightschool.core.trials import Arm, Trial, TrialRequest
 from nightschool.rules.memory_block import parse
 from nightschool.stages.cycle import Cycle, Prepared
-from nightschool.stages.publish import adopt, dossier
+from nightschool.stages.publish import adopt
+from nightschool.stages.releases import dossier
 from nightschool.testing.demo import lay_out
 from nightschool.testing.model_server import ModelServer, Seen
 from nightschool.testing.script import Rule, Say, Script, Shell, When

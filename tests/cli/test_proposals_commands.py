@@ -255,7 +255,7 @@ def test_adopt_shows_a_file_that_changed(desk: Desk) -> None:
     for text in (
         "+mine",
         "+* use pnpm, not npm",
-        "nightschool run\n",
+        f"nightschool rebase {draft.id}\n",
         f"nightschool reject {draft.id} --reason",
     ):
         assert text in told

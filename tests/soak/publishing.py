@@ -12,7 +12,7 @@ from random import Random
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.proposals import Status
-from nightschool.stages.publish import drafts, recover
+from nightschool.stages.releases import drafts, recover
 from publish_builders import adopted, mode, propose, undone
 from soak.cases import Case, Part, Seen
 from soak.forks import run_for, run_whole

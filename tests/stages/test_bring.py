@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -53,6 +54,9 @@ class Repository:
 
     def holds(self, root: str, commit: str) -> bool:
         return (root, commit) == (APP, COMMIT)
+
+    def tracks(self, path: Path) -> bool:
+        return False
 
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         return None

@@ -18,7 +18,9 @@ from nightschool.core.tasks import Task
 from nightschool.rules.report import markdown
 from nightschool.stages.cycle import Cycle
 from nightschool.stages.harvest import HarvestRequest
-from nightschool.stages.publish import adopt, drafts, reject, undo
+from nightschool.stages.publish import adopt, reject
+from nightschool.stages.releases import drafts
+from nightschool.stages.undo import undo
 from nightschool.wiring import Parts
 
 OS_PATH = "pathlib, not os.path!"

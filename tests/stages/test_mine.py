@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,6 +59,9 @@ class Repositories:
 
     def holds(self, root: str, commit: str) -> bool:
         return commit == self.commit
+
+    def tracks(self, path: Path) -> bool:
+        return False
 
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         return self.texts.get(path)

@@ -23,7 +23,8 @@ from nightschool.core.proposals import (
     VerdictKind,
 )
 from nightschool.core.values import Digest, digest_bytes
-from nightschool.stages.publish import StaleLiveFile, dossier, drafts, reject
+from nightschool.stages.publish import reject
+from nightschool.stages.releases import StaleLiveFile, dossier, drafts
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
 from publish_builders import (

@@ -24,7 +24,9 @@ from nightschool.core.proposals import (
     Status,
     Step,
 )
-from nightschool.stages.publish import StaleLiveFile, adopt, dossier, drafts, recover, reject, undo
+from nightschool.stages.publish import adopt, reject
+from nightschool.stages.releases import StaleLiveFile, dossier, drafts, recover
+from nightschool.stages.undo import undo
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
 from publish_builders import (

@@ -52,6 +52,18 @@ class GitProjects:
         _need_git(root)
         return _says(["cat-file", "-t", commit], Path(root)) == "commit" and self._whole(root, commit)
 
+    def tracks(self, path: Path) -> bool:
+        folder = next(place for place in path.parents if place.is_dir())
+        if not _is_repository(str(folder)):
+            return False
+        _need_git(str(folder))
+        try:
+            # As it is written: a name may hold what git takes for a pattern.
+            name = f":(literal){path.relative_to(folder).as_posix()}"
+            return bool(git(["ls-files", "-z", "--", name], folder=folder))
+        except GitFailed as error:
+            raise UserError(f"git cannot tell whether it tracks {path}: {error}") from error
+
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         check_relative(path)
         _check_object_id(commit)

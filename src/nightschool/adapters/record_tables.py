@@ -20,13 +20,13 @@ from sqlalchemy.types import TypeEngine
 
 from nightschool.core.cycles import CycleReport
 from nightschool.core.jobs import Finished, LostTry, Reservation
-from nightschool.core.proposals import Draft, RefusedEdit, Release, Review, SafetyReport, Verdict
+from nightschool.core.proposals import Draft, Pin, RefusedEdit, Release, Review, SafetyReport, Verdict
 from nightschool.core.sessions import Offset, Session, Window
 from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVersion, Task, TaskMark
 from nightschool.core.trials import AlphaEntry, Draw, LostPair, Pair, Partition, Trial
 from nightschool.core.values import Record
 
-HEAD = "0002"
+HEAD = "0003"
 """The revision that this version of the program reads and writes."""
 
 WRITTEN = "written"
@@ -110,6 +110,7 @@ KINDS = (
     Kind(record=Verdict, table="verdicts"),
     Kind(record=Review, table="reviews"),
     Kind(record=Release, table="releases"),
+    Kind(record=Pin, table="pins"),
     Kind(record=CycleReport, table="cycles"),
 )
 

@@ -158,7 +158,7 @@ def _heard(prepared: Prepared) -> list[Piece | str]:
 
 def _proposal(parts: Parts, draft_id: str) -> _Shown:
     from nightschool.cli.dossiers import difference  # noqa: PLC0415
-    from nightschool.stages.publish import dossier  # noqa: PLC0415
+    from nightschool.stages.releases import dossier  # noqa: PLC0415
 
     case = dossier(parts.store, draft_id)
     draft = case.draft
@@ -198,7 +198,8 @@ def _others(report: CycleReport, best: Learned) -> list[Piece | str]:
 def _adopt_and_undo(
     parts: Parts, cycle: Cycle, prepared: Prepared, draft: Draft, out: Output
 ) -> dict[str, object]:
-    from nightschool.stages.publish import adopt, undo  # noqa: PLC0415
+    from nightschool.stages.publish import adopt  # noqa: PLC0415
+    from nightschool.stages.undo import undo  # noqa: PLC0415
 
     path = parts.place(draft.target)
     old = parts.live.read(path)

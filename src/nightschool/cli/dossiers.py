@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.cli.verdicts import examined
 from nightschool.core.cycles import CycleReport
+from nightschool.core.errors import UserError
 from nightschool.core.proposals import Decision, Release, Status, Step, Verdict, VerdictKind
 from nightschool.core.tasks import Correction
+from nightschool.core.values import digest_bytes
 from nightschool.rules.report import cycle_line, spend_line
 from nightschool.rules.telling import counted
+from nightschool.stages.pins import pinned, pinned_text
 
 if TYPE_CHECKING:
     from nightschool.core.ports import Store
@@ -33,6 +36,8 @@ def row(case: Dossier, parts: Parts) -> dict[str, object]:
     return {
         "id": case.draft.id,
         "status": case.status,
+        "stale": is_stale(case, parts),
+        "made_from": case.draft.made_from,
         "statement": words(case, parts.store),
         "path": parts.place(case.draft.target),
         "verdict": verdict and verdict.kind,
@@ -54,7 +59,7 @@ def listed(cases: Sequence[Dossier], parts: Parts, title: str = "") -> Table:
         rows.append(
             (
                 case.draft.id,
-                case.status,
+                f"{case.status}, stale" if is_stale(case, parts) else case.status,
                 base and f"{base.mean:.0%}",
                 proposal and f"{proposal.mean:.0%}",
                 words(case, parts.store),
@@ -97,10 +102,11 @@ def pieces(case: Dossier, parts: Parts) -> Pieces:
         f"your words: {said or 'not known any more'}{heard}",
         f"file: {parts.place(draft.target)}" + ("" if draft.before is not None else " (would be new)"),
         f"made: {draft.created_at:{TIME}} UTC, cycle {draft.cycle}",
+        *_standing(case, parts),
         *_cycle(_report(case, parts.store)),
         "",
         Line("Edits, and your words that justify them", "bold"),
-        *(line for edit in draft.edits for line in _edit(edit)),
+        *(line for number, edit in enumerate(draft.edits, start=1) for line in _edit(number, edit)),
         *_refused(case.refused_edits),
         "",
         *examined(draft, _verdict(case)),
@@ -110,6 +116,31 @@ def pieces(case: Dossier, parts: Parts) -> Pieces:
         "",
         *(f"next: {command}" for command in following(case)),
     ]
+
+
+def is_stale(case: Dossier, parts: Parts) -> bool:
+    """Whether it waits for a file that is no longer the one that it was made from."""
+    if case.status not in WAITING:
+        return False
+    try:
+        now = parts.live.read(parts.place(case.draft.target)).content
+    except UserError:
+        return True
+    return (None if now is None else digest_bytes(now)) != case.draft.live
+
+
+def _standing(case: Dossier, parts: Parts) -> Pieces:
+    """What stands between the proposal and its file, and where it comes from."""
+    draft = case.draft
+    told: Pieces = []
+    if draft.made_from is not None:
+        told.append(f"made by you from {draft.made_from}: what is known of that one speaks of other bytes")
+    if is_stale(case, parts):
+        told.append(f"the file has changed since: nightschool rebase {draft.id}")
+    pin = pinned(parts.store, parts.place(draft.target).resolve())
+    if pin is not None and case.status in WAITING:
+        told.append(pinned_text(pin))
+    return told
 
 
 def words(case: Dossier, store: Store) -> str | None:
@@ -181,13 +212,13 @@ def _verdict(case: Dossier) -> Verdict | None:
     return case.verdicts[-1] if case.verdicts else None
 
 
-def _edit(edit: Edit) -> Pieces:
+def _edit(number: int, edit: Edit) -> Pieces:
     said = edit.moment
     when = f", {said.at:%Y-%m-%d}" if said.at else ""
     marked = {"add": (("+", edit.rule),), "delete": (("-", edit.anchor),)}
     changes = marked.get(edit.op, (("-", edit.anchor), ("+", edit.rule)))
     return [
-        *(Line(f"  {sign} {text}", "green" if sign == "+" else "red") for sign, text in changes),
+        *(Line(f"  {number}. {sign} {text}", "green" if sign == "+" else "red") for sign, text in changes),
         f"      you said: {said.quote!r} (session {said.session}, turn {said.turn}{when})",
         *([f"      why: {edit.why}"] if edit.why else []),
     ]

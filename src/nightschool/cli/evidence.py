@@ -22,7 +22,7 @@ from nightschool.core.trials import Draw, Trial
 from nightschool.rules.report import WORDS, setting
 from nightschool.rules.tallies import Tally, tallies, until
 from nightschool.rules.telling import counted, no_task
-from nightschool.stages.publish import dossier
+from nightschool.stages.releases import dossier
 
 if TYPE_CHECKING:
     from nightschool.cli.pages import Clean

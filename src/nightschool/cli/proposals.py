@@ -28,7 +28,7 @@ def proposals(*, every: All = False, json: Json = False) -> ExitCode:
     """
     from nightschool.cli import dossiers  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
-    from nightschool.stages.publish import drafts  # noqa: PLC0415
+    from nightschool.stages.releases import drafts  # noqa: PLC0415
 
     with opening() as parts:
         known = drafts(parts.store)[::-1]
@@ -63,7 +63,7 @@ def show(proposal: Name, *, diff: WithDiff = False, json: Json = False) -> ExitC
     """
     from nightschool.cli import dossiers  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
-    from nightschool.stages.publish import dossier  # noqa: PLC0415
+    from nightschool.stages.releases import dossier  # noqa: PLC0415
 
     with opening() as parts:
         case = dossier(parts.store, proposal)

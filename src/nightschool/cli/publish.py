@@ -1,4 +1,4 @@
-"""`nightschool adopt`, `reject` and `undo`: the person's word. No other command writes a live file."""
+"""`nightschool adopt`, `rebase`, `reject` and `undo`: the person's word. No other writes a live file."""
 
 from __future__ import annotations
 
@@ -14,41 +14,58 @@ from nightschool.cli.render import Diff, Line
 from nightschool.core.errors import NotAllowed, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nightschool.core.ports import Store
-    from nightschool.core.proposals import Release
-    from nightschool.stages.publish import StaleLiveFile
+    from nightschool.core.proposals import Draft, Release
+    from nightschool.stages.releases import StaleLiveFile
+    from nightschool.wiring import Parts
 
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; a suggestion is adopted only with it.")]
 WhyNot = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why you turn it down; kept with it.")]
+Some = Annotated[
+    str, typer.Option("--edit", metavar="N[,N]", help="Take only these edits, by the numbers of `show`.")
+]
+KeepLater = Annotated[
+    bool,
+    typer.Option("--keep-later", help="Take its edits alone out, and keep what came later."),
+]
 Which = Annotated[
     str | None,
     typer.Argument(metavar="ID", help="Proposal or release (r-0001); without it, what was adopted last."),
 ]
 
 
-def adopt(proposal: Name, *, reason: Reason = "", json: Json = False) -> ExitCode:
+def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = False) -> ExitCode:
     """Write a proposal into the file that your agent reads.
 
-    Only if that file is still the one that the proposal was made from; else nothing is written and you see
-    what changed. `nightschool undo` takes it back.
+    Only if that file is still the one that the proposal was made from; else nothing is written, you see
+    what changed, and `nightschool rebase` makes the edits anew. `nightschool undo` takes it back.
+
+    With --edit a new proposal is made of those edits alone. The gate has not seen it: it is a suggestion,
+    adopted only with a reason.
 
     \b
     Example:
       nightschool adopt d-1f2e3d4c5b
       nightschool adopt d-1f2e3d4c5b --reason "it is what I always say"
+      nightschool adopt d-1f2e3d4c5b --edit 1,3 --reason "the second is too much"
     """
     from nightschool.cli.dossiers import adopting  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.stages import publish  # noqa: PLC0415
+    from nightschool.stages.releases import StaleLiveFile, dossier  # noqa: PLC0415
 
-    out = Output(json=json)
+    out, numbers = Output(json=json), _chosen(edit)
     with opening() as parts:
         store = parts.store
-        case = publish.dossier(store, proposal)
+        name = dossier(store, proposal).draft.id
         before = _numbers(store)
         try:
+            if numbers:
+                name = _remade(name, parts, numbers).id
             release = publish.adopt(
-                case.draft.id,
+                name,
                 store=store,
                 live=parts.live,
                 place=parts.place,
@@ -57,13 +74,10 @@ def adopt(proposal: Name, *, reason: Reason = "", json: Json = False) -> ExitCod
                 actor=parts.actor,
                 reason=as_utf8("--reason", reason),
             )
-        except publish.StaleLiveFile as stale:
-            again = "nightschool run", f"nightschool reject {case.draft.id} --reason WHY"
-            return _stale(
-                out, stale, "make a new proposal from the file as it is now, or reject this one", again
-            )
+        except StaleLiveFile as stale:
+            return _outdated(out, stale, name)
         except NotAllowed as refused:
-            raise _with_the_command(refused, adopting(case)) from refused
+            raise _with_the_command(refused, adopting(dossier(store, name))) from refused
     following = f"nightschool undo {release.draft_id}"
     document = {"release": release, "written": release.number not in before, "next": [following]}
     if release.number in before:
@@ -71,6 +85,68 @@ def adopt(proposal: Name, *, reason: Reason = "", json: Json = False) -> ExitCod
     else:
         told = f"adopted {release.draft_id} as {release.number}: wrote {release.path}"
     return out.result(document, [told, f"next: {following}  (takes it back)"])
+
+
+def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
+    """Make a proposal anew on a file that was changed since.
+
+    Its edits are made again on the file as it is now; what you wrote outside of them stays. Where an edit has
+    lost its place you see the file as it was, as it is and as proposed, and nothing is made. What comes out
+    is a new proposal: the gate has not seen it, so it is a suggestion until `nightschool run` has examined
+    it. The old one stays, for the case that the file becomes again what it was.
+
+    \b
+    Example:
+      nightschool rebase d-1f2e3d4c5b
+    """
+    from nightschool.cli.dossiers import adopting, difference  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.opening import opening  # noqa: PLC0415
+    from nightschool.stages.releases import StaleLiveFile, dossier  # noqa: PLC0415
+
+    out = Output(json=json)
+    with opening() as parts:
+        old = dossier(parts.store, proposal).draft
+        try:
+            made = _remade(old.id, parts)
+        except StaleLiveFile as stale:
+            return _outdated(out, stale, old.id)
+        case, diff = dossier(parts.store, made.id), difference(made, parts)
+    commands = [adopting(case), f"nightschool show {made.id} --diff"]
+    document = {
+        "id": made.id,
+        "made_from": made.made_from,
+        "status": case.status,
+        "diff": diff,
+        "next": commands,
+    }
+    if made.id == old.id:
+        return out.result(document, [f"{old.id} fits the file as it is", f"next: {commands[0]}"])
+    examined = "" if case.verdicts else ". The gate has not seen it: `nightschool run` examines it"
+    told = f"made {made.id} of {old.id}: {case.status}{examined}"
+    return out.result(document, [told, Diff(diff), f"next: {commands[0]}"])
+
+
+def _chosen(numbers: str) -> tuple[int, ...]:
+    """The numbers of --edit, in any order, each once."""
+    parts = [part.strip() for part in numbers.split(",")] if numbers else []
+    if not all(part.isascii() and part.isdecimal() for part in parts):
+        raise UserError(f"--edit {numbers}: numbers of edits with commas between them, such as 1,3")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def _remade(name: str, parts: Parts, edits: Sequence[int] = ()) -> Draft:
+    from nightschool.stages.rebase import remake  # noqa: PLC0415 - help needs no store
+
+    return remake(
+        name,
+        store=parts.store,
+        live=parts.live,
+        place=parts.place,
+        harness=parts.harness,
+        vet=parts.vet(),
+        clock=parts.clock,
+        edits=edits,
+    )
 
 
 def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
@@ -83,12 +159,13 @@ def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
     from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no store
     from nightschool.core.proposals import Status  # noqa: PLC0415
     from nightschool.stages import publish  # noqa: PLC0415
+    from nightschool.stages.releases import dossier  # noqa: PLC0415
 
     reason = as_utf8("--reason", reason)
     if not reason.strip():
         raise UserError("--reason is empty: say in a few words why you turn it down")
     with opening() as parts:
-        case = publish.dossier(parts.store, proposal)
+        case = dossier(parts.store, proposal)
         review = publish.reject(
             case.draft.id, store=parts.store, clock=parts.clock, actor=parts.actor, reason=reason
         )
@@ -99,36 +176,49 @@ def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
     return Output(json=json).result({"id": name, "review": review}, [told, "next: nightschool proposals"])
 
 
-def undo(which: Which = None, *, json: Json = False) -> ExitCode:
+def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = False) -> ExitCode:
     """Give a file the bytes and the mode back that it had before a proposal was adopted.
 
     Only if the file still is what was written then; else nothing is written and you see what changed.
+
+    With --keep-later what came after stays: the edits of this one are taken out of the file as it is. That
+    gives no old bytes back, and is refused where a later change built upon them.
 
     \b
     Example:
       nightschool undo
       nightschool undo d-1f2e3d4c5b
+      nightschool undo r-0001 --keep-later
     """
     from nightschool.cli.dossiers import adopting  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
-    from nightschool.stages import publish  # noqa: PLC0415
+    from nightschool.core.proposals import Release  # noqa: PLC0415
+    from nightschool.stages import releases  # noqa: PLC0415
+    from nightschool.stages.undo import undo as take_back  # noqa: PLC0415
 
     out = Output(json=json)
     with opening() as parts:
         before = _numbers(parts.store)
         try:
-            release = publish.undo(
-                which, store=parts.store, live=parts.live, clock=parts.clock, actor=parts.actor
+            release = take_back(
+                which,
+                store=parts.store,
+                live=parts.live,
+                clock=parts.clock,
+                actor=parts.actor,
+                keep_later=keep_later,
             )
-        except publish.StaleLiveFile as stale:
+        except releases.StaleLiveFile as stale:
             again = f"nightschool undo {which}" if which else "nightschool undo"
-            return _stale(out, stale, "take your later changes out of the file, then undo again", (again,))
-        following = adopting(publish.dossier(parts.store, release.draft_id))
+            way = "take your later changes out of the file, then undo again, or keep them"
+            return _stale(out, stale, way, (again,) if keep_later else (again, f"{again} --keep-later"))
+        following = adopting(releases.dossier(parts.store, release.draft_id))
+        kept = releases.kept_later(release, parts.store.find(Release))
     written = release.number not in before
-    told = [_restored(release)]
+    told = [_restored(release, kept=kept)]
     if not written:
         told = [f"{release.undoes} was undone already as {release.number}; nothing was written"]
-    document = {"release": release, "written": written, "next": [following]}
+    document = {"release": release, "written": written, "kept_later": kept, "next": [following]}
     return out.result(document, [*told, f"next: {following}  (adopts it again)"])
 
 
@@ -139,8 +229,10 @@ def _numbers(store: Store) -> set[str]:
     return {release.number for release in store.find(Release)}
 
 
-def _restored(release: Release) -> str:
+def _restored(release: Release, *, kept: bool) -> str:
     undone = f"undid {release.undoes} as {release.number}: {release.path}"
+    if kept and release.after is not None:
+        return f"{undone} has not its old bytes back; it holds what came later, without these edits"
     if release.after is None:
         return f"{undone} is removed, since there was no such file before"
     mode = "" if release.after_mode is None else f" ({release.after_mode:04o})"
@@ -155,6 +247,16 @@ def _with_the_command(refused: NotAllowed, command: str) -> NotAllowed:
     return NotAllowed([(code, f"{text}. To take it all the same: {command}")])
 
 
+def _outdated(out: Output, stale: StaleLiveFile, name: str) -> ExitCode:
+    """A proposal whose file was changed since: to be made anew where its edits still have their places."""
+    reject = f"nightschool reject {name} --reason WHY"
+    if stale.reasons:
+        way = "have a new proposal made from the file as it is now, or reject this one"
+        return _stale(out, stale, way, ("nightschool run", reject))
+    way = "make its edits anew on the file as it is now, or reject it"
+    return _stale(out, stale, way, (f"nightschool rebase {name}", reject))
+
+
 def _stale(out: Output, stale: StaleLiveFile, way: str, commands: tuple[str, ...]) -> ExitCode:
     """What happened to the file, what would have been written, and how to go on. Nothing was written."""
     document = {
@@ -162,9 +264,18 @@ def _stale(out: Output, stale: StaleLiveFile, way: str, commands: tuple[str, ...
         "text": str(stale),
         "path": stale.path,
         "diff": stale.diff,
+        "base": _text(stale.base),
+        "live": _text(stale.live),
+        "proposed": _text(stale.proposed),
+        "reasons": [{"code": code, "text": text} for code, text in stale.reasons],
         "next": list(commands),
     }
     if not out.json:
-        out.note(Line(f"nightschool: {stale}", "red"), Diff(stale.diff), f"To go on, {way}:")
+        out.note(Line(f"nightschool: {stale}", "red"), Diff(stale.diff))
+        out.note(*(text for _, text in stale.reasons), f"To go on, {way}:")
         out.note(*(f"  {command}" for command in commands))
     return out.result({"error": document}, code=ExitCode.NEEDS_PERSON)
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("utf-8", "replace")

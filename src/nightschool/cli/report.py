@@ -111,7 +111,7 @@ def _content(parts: Parts, name: str | None, kind: str, root: str) -> tuple[str,
     """What it is called, the cycle that it is of, and the whole text."""
     from nightschool.cli import dossiers, evidence, pages  # noqa: PLC0415 - help needs no store
     from nightschool.cli.history import newest_cycles, the_cycle  # noqa: PLC0415
-    from nightschool.stages.publish import dossier  # noqa: PLC0415
+    from nightschool.stages.releases import dossier  # noqa: PLC0415
 
     if name is not None and name.startswith("d-"):
         case = dossier(parts.store, name)

@@ -48,8 +48,8 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the fi
 
 JOBS_A_CANDIDATE = 190
 """Pairs at a usual gain (70), guards with their probes (90), the report (24), training and the edit."""
-CERTIFIED = {"accept", "waits-for-review"}
-SETTLED = {"already-published", "already-followed", "taken-back"}
+CERTIFIED = {"accept", "adopted", "waits-for-review"}
+SETTLED = {"already-published", "already-followed", "taken-back", "pinned"}
 """Nothing was tried for these: they are no failure to certify."""
 
 
@@ -146,9 +146,12 @@ def _rehearsed(
 
 def _plan(parts: Parts, prepared: Prepared, root: str | None, scope: str) -> list[Piece | str]:
     from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
+    from nightschool.stages.pins import pinned  # noqa: PLC0415 - help needs no stage
 
     candidates, tasks = prepared.mined.candidates, prepared.mined.tasks
-    jobs = JOBS_A_CANDIDATE * len(candidates)
+    files = [_file(parts, item, root, scope) for item in candidates]
+    pins = [file is not None and pinned(parts.store, file.resolve()) is not None for file in files]
+    jobs = JOBS_A_CANDIDATE * pins.count(False)
     limit = parts.settings.limits.max_jobs
     train = sum(task.split == "train" for task in tasks)
     said = {item.id: item.statement for item in prepared.mined.corrections}
@@ -157,9 +160,9 @@ def _plan(parts: Parts, prepared: Prepared, root: str | None, scope: str) -> lis
             said.get(item.correction, item.statement),
             item.statement,
             len(item.sessions),
-            _file(parts, item, root, scope),
+            f"{file} (pinned: left alone)" if pin else file,
         )
-        for item in candidates
+        for item, file, pin in zip(candidates, files, pins, strict=True)
     ]
     return [
         f"{counted(len(prepared.harvested.sessions), 'session')} with something new; "
@@ -177,7 +180,7 @@ def _waiting(prepared: Prepared) -> list[tuple[str, int]]:
     return Counter(why for _, _, why in prepared.mined.waiting).most_common()
 
 
-def _file(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> str | None:
+def _file(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> Path | None:
     """The file that an edit would change; None while no agent is there to say its name."""
     from nightschool.core.errors import RunnerUnusable  # noqa: PLC0415 - help needs no rules
     from nightschool.rules.standing import root_for  # noqa: PLC0415
@@ -187,7 +190,7 @@ def _file(parts: Parts, candidate: Candidate, project: str | None, scope: str) -
     except RunnerUnusable:
         return None
     root = root_for(candidate, scope=scope, project=project)
-    return str(parts.place(parts.surface(name).memory_target(project=root)))
+    return parts.place(parts.surface(name).memory_target(project=root))
 
 
 def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:

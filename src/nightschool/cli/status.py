@@ -39,7 +39,7 @@ def status(*, json: Json = False) -> ExitCode:
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415
     from nightschool.core.tasks import Correction  # noqa: PLC0415
     from nightschool.rules.telling import counted  # noqa: PLC0415
-    from nightschool.stages.publish import drafts  # noqa: PLC0415
+    from nightschool.stages.releases import drafts  # noqa: PLC0415
 
     with reading(fleeting=True) as parts:
         reports = parts.store.find(CycleReport)

@@ -49,9 +49,11 @@ class Learned(Value):
     sessions: int
     code: str
     """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
-    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, needs-you"""
+    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, needs-you, pinned, adopted"""
     why: str
     draft: str | None = None
+    release: str | None = None
+    """Number of the release, where the person lets what is accepted be adopted without being asked."""
     edits: tuple[Edit, ...] = ()
     """Those of the proposal, each with its reason."""
     refused: tuple[RefusedEdit, ...] = ()

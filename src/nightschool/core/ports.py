@@ -271,6 +271,11 @@ class Projects(Protocol):
         """Whether the repository has this commit (a rebase with gc, or another clone, has it not)."""
         ...
 
+    def tracks(self, path: Path) -> bool:
+        """Whether git tracks the file at this absolute path, so that others get it too. Raises `UserError`
+        where git cannot tell."""
+        ...
+
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         """A file's bytes at a commit; None where it is not in it."""
         ...

@@ -80,6 +80,9 @@ class Draft(Record):
     certify: Certify = Certify.GAIN
     cycle: str
     created_at: datetime
+    made_from: str | None = None
+    """Id of the draft that a person had this one made from: on a later state of the file, or of a part of
+    its edits. What is known of that one speaks of other bytes."""
 
     @property
     def id(self) -> str:
@@ -281,6 +284,28 @@ class Release(Record):
         return self.number
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin(Record):
+    """A person's word that a file is to be left as it is, or (`holds` False) no longer. The newest counts."""
+
+    number: str
+    """Ordered: `p-0001`."""
+    path: str
+    """The real path."""
+    holds: bool
+    actor: str
+    reason: str = ""
+    at: datetime
+
+    @property
+    def id(self) -> str:
+        return self.number
+
+    @property
+    def owner(self) -> str:
+        return self.path
+
+
 class Status(StrEnum):
     """Of a draft, derived. Words of DESIGN 7."""
 
@@ -374,7 +399,7 @@ def _examined(draft: Draft, safety: Iterable[SafetyReport], verdicts: Iterable[V
         return Status.SAFETY_FAILED
     spoken = [verdict for verdict in verdicts if verdict.draft == draft.digest]
     if not spoken:
-        return Status.DRAFT
+        return Status.DRAFT if draft.made_from is None else Status.SUGGESTED
     match spoken[-1].kind:
         case VerdictKind.ACCEPT:
             return Status.IN_REVIEW

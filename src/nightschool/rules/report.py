@@ -25,6 +25,8 @@ WORDS = {
     "no-edit": "no edit was left to try",
     "taken-back": "you took it back",
     "needs-you": "needs you first",
+    "pinned": "left alone: you pinned the file",
+    "adopted": "certified, and adopted without asking, as your settings say",
 }
 """What the codes of `Learned` mean; other codes speak for themselves."""
 

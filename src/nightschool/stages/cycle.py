@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from nightschool.core.cycles import CycleReport, Learned
 from nightschool.core.errors import (
     AuthenticationFailed,
     BudgetExhausted,
+    Busy,
     NotFound,
     RunnerUnusable,
     SandboxUnavailable,
@@ -33,7 +34,7 @@ from nightschool.core.ports import (
     TranscriptSource,
     Vet,
 )
-from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict
+from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict, VerdictKind
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import (
     Candidate,
@@ -58,7 +59,9 @@ from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestReport, HarvestRequest, cursors_kept, harvest
 from nightschool.stages.mine import Mined, mine, open_holdout
-from nightschool.stages.publish import dossier
+from nightschool.stages.pins import pinned, pinned_text
+from nightschool.stages.publish import adopt_unattended
+from nightschool.stages.releases import dossier, recover
 from nightschool.stages.replay import Replay
 from nightschool.stages.staging import stage
 
@@ -150,6 +153,8 @@ class Cycle:
     preparation: Preparation
     redact: Redact
     vet: Vet
+    adopts_for: str | None
+    """The person who lets what is accepted be adopted without being asked; None: nobody."""
     surface: Surface
     door: Door
     replay: Replay
@@ -176,6 +181,8 @@ class Cycle:
     def practise(self, prepared: Prepared) -> CycleReport:
         """Learn from each candidate until the budget ends; the report is stored, also of one that broke off
         because no further job could succeed."""
+        with suppress(Busy):  # then another closes what a killed one left
+            recover(self.store, self.live)
         learned: list[Learned] = []
         candidates = prepared.mined.candidates
         for place, candidate in enumerate(candidates, start=1):
@@ -261,6 +268,9 @@ class Cycle:
         target = self.surface.memory_target(project=where)
         base = self.surface.load(None if where is None else Path(where), self.person_home)
         live = self.live.read(self.surface.live_path(target, self.person_home))
+        pin = pinned(self.store, live.path)
+        if pin is not None:
+            return _learned(candidate, "pinned", pinned_text(pin))
         cases = [dossier(self.store, d.id) for d in self.store.find(Draft, owner=candidate.id)]
         done = settled(cases, base, live)
         if done is not None:
@@ -279,8 +289,10 @@ class Cycle:
             return replace(_learned(candidate, "unsafe", why), refused=refused + staged.refused)
         verdict = self._examine(draft, candidate, mined, base)
         self.store.commit(verdict)
+        code, why, release = self._unattended(draft, verdict)
         return replace(
-            _learned(candidate, verdict.kind, verdict.why),
+            _learned(candidate, code, why),
+            release=release,
             draft=draft.id,
             edits=draft.edits,
             refused=refused,
@@ -289,6 +301,23 @@ class Cycle:
             proposal=verdict.proposal,
             pairs=verdict.pairs,
         )
+
+    def _unattended(self, draft: Draft, verdict: Verdict) -> tuple[str, str, str | None]:
+        """Code and reason of what the draft came to, and its release where it was adopted unasked."""
+        if self.adopts_for is None or verdict.kind is not VerdictKind.ACCEPT:
+            return verdict.kind, verdict.why, None
+        release, told = adopt_unattended(
+            draft.id,
+            store=self.store,
+            live=self.live,
+            place=lambda target: self.surface.live_path(target, self.person_home),
+            vet=self.vet,
+            clock=self.clock,
+            projects=self.preparation.projects,
+            actor=self.adopts_for,
+        )
+        why = self.redact(f"{verdict.why}; {told}")
+        return (verdict.kind, why, None) if release is None else ("adopted", why, release.number)
 
     def _propose(
         self,

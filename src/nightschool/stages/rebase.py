@@ -1,0 +1,121 @@
+"""Makes a new draft from one: on the file as it is now, or of a part of its edits.
+
+Evidence binds to a digest, so none is carried over: the new draft is a suggestion that nobody examined.
+The safety check is made anew, and the old draft stays as it is (docs/decisions/0008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from nightschool.core.errors import NotAllowed, UserError
+from nightschool.core.harness import Harness, Target
+from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store, Vet
+from nightschool.core.proposals import Dossier, Draft, Edit, Risk, SafetyReport, Status
+from nightschool.core.values import Digest
+from nightschool.rules.editing import aim
+from nightschool.rules.memory_block import apply
+from nightschool.rules.safety import SAFETY_VERSION
+from nightschool.stages.pins import pinned, pinned_text
+from nightschool.stages.releases import (
+    LOCK,
+    Reasons,
+    StaleLiveFile,
+    against_edits,
+    digest_of_file,
+    dossier,
+    recovered,
+    stored,
+)
+
+MAY_BE_REMADE = frozenset({Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED, Status.ROLLED_BACK})
+
+
+def remake(
+    draft_id: str,
+    *,
+    store: Store,
+    live: LiveFiles,
+    place: Callable[[Target], Path],
+    harness: Callable[[Target], Harness],
+    vet: Vet,
+    clock: Clock,
+    edits: Sequence[int] = (),
+) -> Draft:
+    """The draft of these edits (numbers from 1; none: all) on the live file as it is now.
+
+    The same draft where it fits already, or the one that was made so before. Raises `StaleLiveFile` with
+    the three versions where the file was changed so that an edit has lost its place, `NotAllowed` with
+    every other reason.
+    """
+    with store.hold(LOCK):
+        recovered(store, live)
+        case = dossier(store, draft_id)
+        draft = case.draft
+        chosen = _chosen(draft, edits)
+        now = live.read(place(draft.target))
+        fits = digest_of_file(now.content) == draft.live
+        if fits and chosen == draft.edits:
+            return draft
+        reasons = _against(case, now, store)
+        lost = against_edits(chosen, now)
+        if reasons or (lost and fits):
+            raise NotAllowed([*reasons, *lost])
+        if lost:
+            base, _ = (None, None) if draft.before is None else stored(store, draft.before)
+            proposed, _ = stored(store, draft.after)
+            raise StaleLiveFile(now.path, base=base, live=now.content, proposed=proposed, reasons=lost)
+        made = _made(draft, chosen, now, store, harness(draft.target).digest, clock)
+        known = store.get(Draft, made.id)
+        if known is not None:
+            return known
+        found = tuple(vet(made))
+        if high := [finding for finding in found if finding.risk is not Risk.LOW]:
+            raise NotAllowed([(f"unsafe-{finding.code}", finding.text) for finding in high])
+        report = SafetyReport(draft=made.digest, findings=found, rules=SAFETY_VERSION, cycle=made.cycle)
+        store.commit(made, report)
+        return made
+
+
+def _chosen(draft: Draft, numbers: Sequence[int]) -> tuple[Edit, ...]:
+    wrong = [number for number in numbers if not 1 <= number <= len(draft.edits)]
+    if wrong:
+        raise UserError(
+            f"there is no edit {wrong[0]}: {draft.id} has {len(draft.edits)}, numbered from 1 "
+            f"(`nightschool show {draft.id}` lists them)"
+        )
+    if not numbers:
+        return draft.edits
+    return tuple(edit for number, edit in enumerate(draft.edits, start=1) if number in set(numbers))
+
+
+def _against(case: Dossier, now: LiveFile, store: Store) -> Reasons:
+    reasons: Reasons = []
+    if case.status not in MAY_BE_REMADE:
+        text = f"nothing can be made from a proposal that is {case.status}"
+        reasons.append(("wrong-state", text))
+    pin = pinned(store, now.path)
+    if pin is not None:
+        reasons.append(("pinned", pinned_text(pin)))
+    return reasons
+
+
+def _made(
+    draft: Draft, edits: tuple[Edit, ...], now: LiveFile, store: Store, base: Digest, clock: Clock
+) -> Draft:
+    kept = None if now.content is None else store.put_blob(now.content)
+    return Draft(
+        candidate=draft.candidate,
+        target=draft.target,
+        edits=edits,
+        base=base,
+        live=kept,
+        live_mode=now.mode,
+        before=kept,
+        after=store.put_blob(apply(now.content, edits, where=str(now.path)).content),
+        certify=aim(edits),
+        cycle=draft.cycle,
+        created_at=clock.now(),
+        made_from=draft.id,
+    )

@@ -1,0 +1,241 @@
+"""What publishing, undoing and remaking have in common: dossiers, and releases that survive a kill.
+
+A release is written down before the file is touched and again after it, so that a process that dies
+between leaves a record of what it was about to do; `recover` tells from the file how far it came.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from nightschool.core.errors import Conflict, NightschoolError, NotAllowed, NotFound, UserError
+from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store
+from nightschool.core.proposals import (
+    Dossier,
+    Draft,
+    Edit,
+    RefusedEdit,
+    Release,
+    Review,
+    SafetyReport,
+    Step,
+    Verdict,
+    status_of,
+)
+from nightschool.core.tasks import Candidate
+from nightschool.core.values import Digest, digest_bytes
+from nightschool.rules.memory_block import apply
+
+LOCK = "publish"
+SHORTEST_PREFIX = 4
+NEW_FILE_MODE = 0o644
+NOW = "as it is now"
+ADOPTING = ("as it was read", "as proposed")
+UNDOING = ("as it was adopted", "as it was before")
+
+Reasons = list[tuple[str, str]]
+
+
+class StaleLiveFile(Conflict):
+    """The live file is not the one that is known. Holds the three versions; nothing was written."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        base: bytes | None,
+        live: bytes | None,
+        proposed: bytes | None,
+        names: tuple[str, str] = ADOPTING,
+        reasons: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """`names` are those of base and proposed in the difference."""
+        self.reasons = tuple(reasons)
+        """Why the edits cannot be made again on the file as it is now; none where they can."""
+        self.path = path
+        self.base = base
+        self.live = live
+        self.proposed = proposed
+        known, wanted = names
+        self.diff = _difference(known, NOW, base, live) + _difference(known, wanted, base, proposed)
+        """What happened to the file since, then what would have been written."""
+        super().__init__(f"{path} was changed since nightschool read it; nothing was written")
+
+
+def dossier(store: Store, draft_id: str) -> Dossier:
+    return _dossier(store, _find_draft(store, draft_id))
+
+
+def drafts(store: Store) -> tuple[Dossier, ...]:
+    """All drafts, the oldest first."""
+    return tuple(_dossier(store, draft) for draft in store.find(Draft))
+
+
+def recover(store: Store, live: LiveFiles) -> tuple[Release, ...]:
+    """Close the releases that a killed process left open; gives what was written of them."""
+    with store.hold(LOCK):
+        return recovered(store, live)
+
+
+def _find_draft(store: Store, draft_id: str) -> Draft:
+    exact = store.get(Draft, draft_id)
+    if exact is not None:
+        if exact.id != draft_id:
+            raise NotAllowed(
+                [("digest-differs", f"the stored proposal {draft_id} is not the one of that digest")]
+            )
+        return exact
+    found = [draft for draft in store.find(Draft) if draft.id.startswith(draft_id)]
+    if len(draft_id) < SHORTEST_PREFIX or not found:
+        raise NotFound(f"no proposal {draft_id!r}; `nightschool proposals` lists them")
+    if len(found) > 1:
+        listed = ", ".join(draft.id for draft in found)
+        raise UserError(f"{draft_id!r} is the beginning of several proposals: {listed}; name one of them")
+    return found[0]
+
+
+def _dossier(store: Store, draft: Draft) -> Dossier:
+    safety = tuple(store.find(SafetyReport, draft.digest))
+    verdicts = tuple(store.find(Verdict, draft.digest))
+    reviews = tuple(store.find(Review, draft.digest))
+    releases = tuple(release for release in store.find(Release) if release.draft == draft.digest)
+    return Dossier(
+        draft=draft,
+        status=status_of(draft, safety=safety, verdicts=verdicts, reviews=reviews, releases=releases),
+        candidate=store.get(Candidate, draft.candidate),
+        safety=safety,
+        verdicts=verdicts,
+        reviews=reviews,
+        releases=releases,
+        refused_edits=tuple(store.find(RefusedEdit, draft.candidate)),
+    )
+
+
+def against_edits(edits: Sequence[Edit], now: LiveFile) -> Reasons:
+    """Why these edits cannot be made on the file as it is now. Text outside the block is not in their way."""
+    try:
+        refused = apply(now.content, edits, where=str(now.path)).refused
+    except UserError as error:
+        return [("block-damaged", str(error))]
+    places = {id(edit): place for place, edit in enumerate(edits, start=1)}
+    return [(f"edit-{code}", f"edit {places[id(edit)]}: {text}") for edit, code, text in refused]
+
+
+def stored(store: Store, digest: Digest) -> tuple[bytes | None, Reasons]:
+    try:
+        content = store.blob(digest)
+    except NotFound:
+        return None, [("content-missing", f"the content {digest[:10]} of the proposal is not in the store")]
+    except Conflict as error:
+        return None, [("digest-differs", str(error))]
+    if digest_bytes(content) != digest:
+        return None, [("digest-differs", f"the content {digest[:10]} of the proposal was changed")]
+    return content, []
+
+
+def carry_out(
+    intended: Release, *, store: Store, live: LiveFiles, expected: bytes | None, content: bytes | None
+) -> Release:
+    path = Path(intended.path)
+    try:
+        live.swap(path, expected=expected, content=content, mode=intended.after_mode)
+    except NightschoolError as error:
+        # The file tells how far it came: an error after the rename is no reason to call it unwritten.
+        closed = _closed(intended, live)
+        if closed.step is Step.ABANDONED:
+            store.commit(replace(closed, reason=f"not written: {error}"))
+            if isinstance(error, Conflict):
+                now = live.read(path).content
+                names = UNDOING if intended.undoes else ADOPTING
+                raise StaleLiveFile(path, base=expected, live=now, proposed=content, names=names) from error
+            raise
+    done = replace(intended, step=Step.DONE)
+    store.commit(done)
+    return done
+
+
+def recovered(store: Store, live: LiveFiles) -> tuple[Release, ...]:
+    releases = store.find(Release)
+    closed = {release.number for release in releases if release.step is not Step.INTENDED}
+    written = []
+    for release in releases:
+        if release.number not in closed:
+            # A file that cannot be looked at now stays open; it is no reason to refuse all others.
+            with suppress(UserError):
+                written.append(_closed(release, live))
+    store.commit(*written)
+    return tuple(written)
+
+
+def _closed(intended: Release, live: LiveFiles) -> Release:
+    present = digest_of_file(live.read(Path(intended.path)).content)
+    if present == intended.after:
+        return replace(intended, step=Step.DONE)
+    if present == intended.before:
+        why = "broken off before the file was written"
+    else:
+        why = "broken off, and the file now holds neither what it held before nor what was to be written"
+    return replace(intended, step=Step.ABANDONED, reason=why)
+
+
+def next_time(store: Store, clock: Clock) -> datetime:
+    """Now, or just after the newest act where the clock was set back: a status is read from their order."""
+    acts = [*(review.at for review in store.find(Review)), *(release.at for release in store.find(Release))]
+    return max([clock.now(), *(at + timedelta(microseconds=1) for at in acts)])
+
+
+def next_number(store: Store) -> str:
+    return f"r-{store.take('releases'):04d}"
+
+
+def ordinal(release: Release) -> int:
+    return int(release.number.removeprefix("r-"))
+
+
+def published(releases: Sequence[Release]) -> list[Release]:
+    """Publications that took place, undone ones too, the oldest first."""
+    done = [release for release in releases if release.step is Step.DONE and release.undoes is None]
+    return sorted(done, key=ordinal)
+
+
+def undo_of(release: Release, releases: Sequence[Release]) -> Release | None:
+    return next((r for r in releases if r.step is Step.DONE and r.undoes == release.number), None)
+
+
+def standing_after(release: Release, releases: Sequence[Release]) -> list[Release]:
+    """Later publications into the same file that are not undone, the newest first."""
+    later = [
+        r
+        for r in published(releases)
+        if r.path == release.path and ordinal(r) > ordinal(release) and undo_of(r, releases) is None
+    ]
+    return later[::-1]
+
+
+def kept_later(undo: Release, releases: Sequence[Release]) -> bool:
+    """Whether an undo took one release's edits out and kept what came later: no old bytes came back."""
+    undone = next((r for r in releases if r.number == undo.undoes), None)
+    return undone is not None and undo.after != undone.before
+
+
+def digest_of_file(content: bytes | None) -> Digest | None:
+    return None if content is None else digest_bytes(content)
+
+
+def _difference(old_name: str, new_name: str, old: bytes | None, new: bytes | None) -> str:
+    try:
+        before = "" if old is None else old.decode()
+        after = "" if new is None else new.decode()
+    except UnicodeDecodeError:
+        return f"--- {old_name}\n+++ {new_name}\n(no text in UTF-8)\n" if old != new else ""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), old_name, new_name
+    )
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )

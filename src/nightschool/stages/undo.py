@@ -1,0 +1,176 @@
+"""Undo: old bytes and mode back, or a refusal; or, asked for, a release's edits out of what came later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from nightschool.core.errors import NotAllowed, NotFound, UserError
+from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store
+from nightschool.core.proposals import Act, Draft, Edit, Release, Step, advance
+from nightschool.rules.memory_block import apply
+from nightschool.rules.reversal import reversed_edits, touches
+from nightschool.stages.releases import (
+    LOCK,
+    UNDOING,
+    StaleLiveFile,
+    against_edits,
+    carry_out,
+    digest_of_file,
+    dossier,
+    kept_later,
+    next_number,
+    next_time,
+    ordinal,
+    published,
+    recovered,
+    standing_after,
+    undo_of,
+)
+
+
+def undo(
+    which: str | None,
+    *,
+    store: Store,
+    live: LiveFiles,
+    clock: Clock,
+    actor: str,
+    reason: str = "",
+    keep_later: bool = False,
+) -> Release:
+    """Give a file the bytes and mode back that it had before a release; remove it where there was none.
+
+    `which` is the number of a release or the id of a draft; None is the newest that is not yet undone.
+    Undone already: its undo is given again, nothing is written. Raises `StaleLiveFile` where the file no
+    longer is what was published, `NotAllowed` where another release was built upon this one. With
+    `keep_later` the release's edits are then taken out of the file as it is, if they can be.
+    """
+    with store.hold(LOCK):
+        recovered(store, live)
+        releases = tuple(store.find(Release))
+        release = _chosen(store, releases, which)
+        if (undone := undo_of(release, releases)) is not None:
+            return undone
+        now = live.read(Path(release.path))
+        if keep_later and (_builders(release, releases) or digest_of_file(now.content) != release.after):
+            content, mode = _without(release, releases, now, store), now.mode
+        else:
+            _refuse_if_built_upon(release, releases)
+            content, mode = _as_before(release, now, store), release.before_mode
+        intended = replace(
+            release,
+            number=next_number(store),
+            step=Step.INTENDED,
+            before=None if now.content is None else store.put_blob(now.content),
+            before_mode=now.mode,
+            after=None if content is None else store.put_blob(content),
+            after_mode=None if content is None else mode,
+            undoes=release.number,
+            actor=actor,
+            reason=reason,
+            at=next_time(store, clock),
+        )
+        store.commit(intended)
+        return carry_out(intended, store=store, live=live, expected=now.content, content=content)
+
+
+def _as_before(release: Release, now: LiveFile, store: Store) -> bytes | None:
+    """The very bytes of before, where the file still is what was published."""
+    content = None if release.before is None else store.blob(release.before)
+    if digest_of_file(now.content) != release.after:
+        raise _stale(release, now, store)
+    return content
+
+
+def _without(release: Release, releases: Sequence[Release], now: LiveFile, store: Store) -> bytes | None:
+    """The file as it is now without the release's edits; None where it was ours and nothing is left."""
+    draft = store.get(Draft, release.draft_id)
+    if draft is None:
+        raise NotFound(f"the proposal {release.draft_id} of {release.number} is not in the store")
+    before = None if release.before is None else store.blob(release.before)
+    back = reversed_edits(draft.edits, before)
+    reasons = against_edits(back, now)
+    if reasons:
+        later = standing_after(release, releases)
+        in_the_way = [r for r in later if touches(_edits(r, store), draft.edits)] or later
+        if not in_the_way:
+            raise _stale(release, now, store, reasons)
+        named = ", ".join(f"{r.number} ({r.draft_id})" for r in in_the_way)
+        why = "; ".join(text for _, text in reasons)
+        text = f"its edits cannot be taken out of {now.path} alone ({why}): undo {named} first, newest first"
+        raise NotAllowed([("built-upon", text)])
+    content = apply(now.content, back, where=str(now.path)).content
+    made = any(r.before is None for r in published(releases) if r.path == release.path)
+    return None if made and not content else content
+
+
+def _edits(release: Release, store: Store) -> tuple[Edit, ...]:
+    draft = store.get(Draft, release.draft_id)
+    return () if draft is None else draft.edits
+
+
+def _stale(
+    release: Release, now: LiveFile, store: Store, reasons: Sequence[tuple[str, str]] = ()
+) -> StaleLiveFile:
+    adopted = None if release.after is None else store.blob(release.after)
+    before = None if release.before is None else store.blob(release.before)
+    return StaleLiveFile(
+        now.path, base=adopted, live=now.content, proposed=before, names=UNDOING, reasons=reasons
+    )
+
+
+def _chosen(store: Store, releases: Sequence[Release], which: str | None) -> Release:
+    if which is None:
+        standing = [r for r in published(releases) if undo_of(r, releases) is None]
+        if not standing:
+            raise UserError("nothing is published that could be undone")
+        return standing[-1]
+    named = [release for release in releases if release.number == which]
+    if not named:
+        try:
+            case = dossier(store, which)
+        except NotFound:
+            raise NotFound(
+                f"no release and no proposal {which!r}; `nightschool proposals` lists the proposals, and "
+                "`nightschool show ID` the releases of one"
+            ) from None
+        done = published(case.releases)
+        if not done:
+            advance(case.status, Act.UNDO)
+            raise NotFound(f"no release of {case.draft.id}")
+        return done[-1]
+    last = named[-1]
+    if last.undoes is not None:
+        raise UserError(f"{which} is itself an undo, of {last.undoes}; to redo, adopt {last.draft_id}")
+    if last.step is not Step.DONE:
+        raise NotAllowed([("wrong-state", f"release {which} never took place: {last.reason}")])
+    return last
+
+
+def _builders(release: Release, releases: Sequence[Release]) -> list[Release]:
+    """What has built upon a release since: later publications, and undos that kept this one."""
+    partial = [
+        r
+        for r in releases
+        if r.step is Step.DONE
+        and r.undoes is not None
+        and r.path == release.path
+        and ordinal(r) > ordinal(release)
+        and kept_later(r, releases)
+    ]
+    return [*standing_after(release, releases), *partial]
+
+
+def _refuse_if_built_upon(release: Release, releases: Sequence[Release]) -> None:
+    built = _builders(release, releases)
+    if not built:
+        return
+    alone = f"`nightschool undo {release.number} --keep-later` takes its edits alone out, if they stand apart"
+    named = ", ".join(f"{r.number} ({r.draft_id})" for r in built if r.undoes is None)
+    if named:
+        text = f"{release.path} was changed again by {named}; undo that first, newest first. {alone}"
+    else:
+        text = f"{release.path} was changed by {built[-1].number}, an undo that kept this. {alone}"
+    raise NotAllowed([("built-upon", text)])
