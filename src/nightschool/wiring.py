@@ -302,10 +302,13 @@ def scheduling(home: Path, *, environment: Mapping[str, str], person_home: Path)
     )
 
 
-def variables_of_schedule() -> tuple[Path, Mapping[str, str]]:
-    """The person's file of variables for scheduled runs, there or not, and what it holds."""
-    path = config_path().with_name("schedule.env")
-    return path, read_variables(path)
+def variables_file() -> Path:
+    """The person's file of variables for scheduled runs, there or not."""
+    return config_path().with_name("schedule.env")
+
+
+def variables_of_schedule() -> Mapping[str, str]:
+    return read_variables(variables_file())
 
 
 def redaction_key(home: Path) -> bytes:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from nightschool.cli.app import run
+from nightschool.wiring import AGENTS, TESTED
+from schedulers import Machine, machine
 
 Ask = Callable[..., Any]
 
@@ -22,6 +27,17 @@ def agent_on_path(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}/usr/bin{os.pathsep}/bin")
     return program
+
+
+@pytest.fixture
+def schedulers(home: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """A cron of its own, and a codex that is a native program."""
+    made = machine(home, bus=False)
+    shutil.copy("/usr/bin/true", made.state("codex"))
+    monkeypatch.setenv("PATH", made.path)
+    monkeypatch.setenv("NIGHTSCHOOL_RUNNER", "codex")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    return made
 
 
 def about(told: Any, what: str) -> list[Any]:
@@ -88,3 +104,92 @@ def test_doctor_tells_broken_settings_and_stores(
     assert about(ask("doctor", code=4), "store")[0]["state"] == "blocks"
     monkeypatch.setenv("NIGHTSCHOOL_MODE", "x")
     assert "NIGHTSCHOOL_MODE" in about(ask("doctor", code=4), "settings")[0]["text"]
+
+
+def test_each_problem_has_its_fix(
+    project: Path, home: Path, agent_on_path: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is not as it should be tells what to do, in the document and on the screen."""
+    (home / ".kimi").mkdir()
+    (home / ".codex/sessions/lost.jsonl").symlink_to(home / "nowhere")
+    (home / ".claude/settings.json").write_text('{"cleanupPeriodDays": 7}', encoding="utf-8")
+    findings = ask("doctor", code=4)["findings"]
+    wrong = [finding for finding in findings if finding["state"] != "ok"]
+    assert {finding["about"] for finding in wrong} >= {
+        "agent codex",
+        "sessions kimi",
+        "sessions codex",
+        "retention claude-code",
+        "runner",
+    }
+    assert [finding for finding in wrong if not finding["fix"]] == []
+
+
+def test_what_the_agent_removes_is_told(project: Path, home: Path, ask: Ask) -> None:
+    """Transcripts vanish after 30 days unless the person said otherwise; codex removes none."""
+    (kept,) = about(ask("doctor", code=4), "retention claude-code")
+    assert kept["state"] == "note"
+    assert "30 days after its last use (its default)" in kept["text"]
+    assert f'"cleanupPeriodDays" in {home}/.claude/settings.json' in kept["fix"]
+    (home / ".claude/settings.json").write_text('{"cleanupPeriodDays": 365}', encoding="utf-8")
+    told = ask("doctor", code=4)
+    assert about(told, "retention claude-code")[0]["state"] == "ok"
+    assert about(told, "retention codex") == []
+
+
+def test_a_transcript_that_cannot_be_read_is_named(project: Path, home: Path, ask: Ask) -> None:
+    """A link that leads nowhere is counted and named; the others are counted as before."""
+    (home / ".codex/sessions/lost.jsonl").symlink_to(home / "nowhere")
+    texts = [finding["text"] for finding in about(ask("doctor", code=4), "sessions codex")]
+    assert f"1 file or folder cannot be read: {home}/.codex/sessions/lost.jsonl" in texts
+
+
+def test_a_clock_that_is_behind_is_told(project: Path, home: Path, ask: Ask) -> None:
+    """A transcript from the day after tomorrow says that the clock is wrong."""
+    assert about(ask("doctor", code=4), "clock")[0]["state"] == "ok"
+    file = min((home / ".claude/projects").rglob("*.jsonl"))
+    later = file.stat().st_mtime + 200_000 + 10 * 365 * 86_400
+    os.utime(file, (later, later))
+    (clock,) = about(ask("doctor", code=4), "clock")
+    assert clock["state"] == "note"
+    assert str(file) in clock["text"]
+
+
+def test_an_agent_that_cannot_run_blocks(project: Path, agent_on_path: Path, ask: Ask) -> None:
+    """A script called codex beside which no native program lies is no agent that can practise."""
+    (finding,) = about(ask("doctor", code=4), "runner")
+    assert "no native program" in finding["text"]
+
+
+def test_the_schedule_is_looked_at(project: Path, home: Path, schedulers: Machine, ask: Ask) -> None:
+    """Its entry, how the last start went, its login, and a file of keys that others may read."""
+    assert about(ask("doctor", code=4), "schedule")[0]["text"] == "nothing is scheduled"
+    ask("schedule", "install")
+    told = ask("doctor", code=4)
+    assert about(told, "schedule")[0]["text"].startswith("scheduled each day at 03:17 by cron")
+    (login,) = about(told, "schedule keys")
+    assert "OPENAI_API_KEY" in login["text"]
+    keys = home / ".config/nightschool/schedule.env"
+    assert f"chmod 600 {keys}" in login["fix"]
+    keys.parent.mkdir(parents=True)
+    keys.write_text("OPENAI_API_KEY=sk-very-secret-indeed\n", encoding="utf-8")
+    keys.chmod(0o600)
+    told = ask("doctor", code=4)
+    assert [finding["state"] for finding in about(told, "schedule keys")] == ["ok"]
+    assert "very-secret" not in json.dumps(told)
+    keys.chmod(0o644)
+    (open_to_all,) = about(ask("doctor", code=4), "schedule keys")
+    assert "chmod 600" in open_to_all["fix"]
+    assert run(["schedule", "run", "--project", str(project)]) == 2
+    schedulers.state("crontab.table").write_bytes(b"")
+    entry, last = about(ask("doctor", code=4), "schedule")
+    assert "schedule install" in entry["fix"]
+    assert last["fix"] == f"see {home}/school/schedule/run.log"
+
+
+def test_tested_versions_are_those_that_the_tests_install() -> None:
+    """The versions that `doctor` knows as tested are those of tests/agents/package.json."""
+    package = json.loads((Path(__file__).parents[1] / "agents/package.json").read_text(encoding="utf-8"))
+    installed = {version for text, version in package["dependencies"].items() if "/" in text}
+    assert set(TESTED) == set(AGENTS)
+    assert {version for versions in TESTED.values() for version in versions} == installed

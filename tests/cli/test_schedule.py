@@ -134,6 +134,8 @@ def test_a_run_without_a_key_is_told_beforehand(
     keys.write_text("OPENAI_API_KEY=sk-x\n", encoding="utf-8")
     keys.chmod(0o600)
     assert "would stop" not in told(capsys, "schedule", "install")
+    keys.chmod(0o640)
+    assert "chmod 600" in told(capsys, "schedule", "install").split("no scheduled run would start")[1]
 
 
 def test_d4_a_crontab_that_cannot_be_read_is_left_alone(made: Machine, ask: Ask) -> None:

@@ -271,6 +271,7 @@ def test_a_file_that_vanished_is_no_error(home: Home) -> None:
         folders = CodexTranscripts(redact=str).folders
         discover = CodexTranscripts(redact=str).discover
         recognises = CodexTranscripts(redact=str).recognises
+        retention = CodexTranscripts(redact=str).retention
 
         def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
             Path(ref.path).unlink()

@@ -59,6 +59,16 @@ class Configuration:
         """Whether something is said there, and it is not no."""
         return bool(self._at(keys))
 
+    def count(self, *keys: str) -> int | None:
+        """The whole number at these keys; None where there is none."""
+        value = self._at(keys)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is known what the file says; one that is not there says nothing."""
+        return self._values is not None
+
     def absent(self, kind: str, *keys: str) -> Iterator[Absent]:
         """What the table at these keys names, as a kind of thing that no practice has."""
         for name in self.names(*keys):

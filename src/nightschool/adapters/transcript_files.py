@@ -12,7 +12,7 @@ from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import Conversation
 from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
 from nightschool.core.ports import Redact
-from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, Session, TranscriptRef
+from nightschool.core.sessions import LeftOut, Offset, ReadResult, Retention, Roots, Session, TranscriptRef
 
 _FIRST_ROWS = 40
 
@@ -103,6 +103,11 @@ class TranscriptFiles(ABC):
                 for ref in list_files(self.name, str(folder), self.endings)
             ]
         return sorted(found, key=lambda ref: ref.path)
+
+    def retention(self, roots: Roots) -> Retention | None:
+        """None: of most agents it is not known that they remove any."""
+        del roots
+        return None
 
     def recognises(self, ref: TranscriptRef) -> bool:
         opened = open_rows(ref.path)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +17,16 @@ from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.reading import settings_here
 from nightschool.cli.render import Line, Piece
-from nightschool.core.errors import AuthenticationFailed, NightschoolError, UserError
+from nightschool.cli.scheduled import MENDS, key_hint, last_line, login_trouble, look_line, scheduling_here
+from nightschool.core.errors import AuthenticationFailed, NightschoolError, RunnerUnusable, UserError
+from nightschool.rules.health import (
+    Finding,
+    State,
+    clock_finding,
+    retention_finding,
+    unread_findings,
+    version_finding,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +34,6 @@ if TYPE_CHECKING:
     from nightschool.settings import Settings
     from nightschool.wiring import Parts
 
-State = Literal["ok", "note", "blocks"]
 TONES: dict[State, Literal["green", "yellow", "red"]] = {"ok": "green", "note": "yellow", "blocks": "red"}
 NOT_READ = {
     "opencode": ".local/share/opencode",
@@ -41,18 +49,8 @@ CLAUDE_TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"  # noqa: S105 - the name of a variable
 LOGIN = "set the variable in the shell that runs nightschool; `corrections` and `run --dry-run` need no key"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that was looked at. `blocks` is what keeps a run from starting."""
-
-    about: str
-    state: State
-    text: str
-    fix: str = ""
-
-
 def doctor(*, json: Json = False) -> ExitCode:
-    """Look whether a run can start here: sandbox, agents, sessions, store, settings, keys, disk.
+    """Look whether a run can start here: sandbox, agents, sessions, store, schedule, settings, disk.
 
     Each problem is told with its fix. Exit code 0 where nothing blocks a run, else 4. Of keys only the
     names of the variables are told.
@@ -72,6 +70,7 @@ def doctor(*, json: Json = False) -> ExitCode:
             *_with_store(chosen, environment, home),
             *_agents(chosen, environment),
             *_sessions(chosen, environment, home),
+            *_schedule(chosen),
             *_disk(chosen),
             *_keys(chosen, environment),
             *_settings(chosen),
@@ -114,7 +113,9 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
                     text = f"{chosen.home} holds none yet: the first command that stores makes it"
                 yield Finding(about="store", state="ok", text=text)
                 yield from _sandbox(parts)
-                yield from _login(parts)
+                yield from _login(chosen, parts)
+                yield from _scheduled_login(chosen, parts)
+                yield _clock(parts)
     except (NightschoolError, OSError) as error:
         yield Finding(
             about="store",
@@ -157,16 +158,17 @@ def _sandbox(parts: Parts) -> Iterator[Finding]:
 
 
 def _agents(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
-    from nightschool.wiring import AGENTS, SCRIPTED  # noqa: PLC0415
+    from nightschool.wiring import AGENTS, SCRIPTED, TESTED  # noqa: PLC0415
 
     there = 0
     for name, program in AGENTS.items():
         path = shutil.which(program, path=environment.get("PATH"))
         if path is None:
-            yield Finding(about=f"agent {name}", state="note", text=f"{program} is not on PATH")
+            text, fix = f"{program} is not on PATH", "none is needed, unless you want to practise with it"
+            yield Finding(about=f"agent {name}", state="note", text=text, fix=fix)
             continue
         there += chosen.runner in {name, "auto"}
-        yield Finding(about=f"agent {name}", state="ok", text=f"{_version(path)} at {path}")
+        yield version_finding(name, _version(path), path, TESTED.get(name, ()))
     if not there and chosen.runner != SCRIPTED:
         wanted = "an agent" if chosen.runner == "auto" else f"the agent {chosen.runner}"
         yield Finding(
@@ -177,7 +179,8 @@ def _agents(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Findin
         )
 
 
-def _version(path: str) -> str:
+def _version(path: str) -> str | None:
+    """What an agent calls its version, None where it says nothing."""
     try:
         done = subprocess.run(
             [path, "--version"],
@@ -186,10 +189,10 @@ def _version(path: str) -> str:
             timeout=VERSION_SECONDS,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"version unknown ({type(error).__name__})"
+    except (OSError, subprocess.TimeoutExpired):
+        return None
     lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
-    return lines[0] if done.returncode == 0 and lines else "version unknown"
+    return lines[0] if done.returncode == 0 and lines else None
 
 
 def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> Iterator[Finding]:
@@ -199,13 +202,16 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
 
     for name in chosen.sources:
         reader = source(name, str)  # nothing is read here
-        looked = reader.folders(Roots(home=str(home), environment=tuple(environment.items())))
+        roots = Roots(home=str(home), environment=tuple(environment.items()))
+        looked, paths = reader.folders(roots), [Path(ref.path) for ref in reader.discover(roots)]
         for folder in looked:
             if folder.is_dir():
-                count = sum(1 for _ in folder.rglob("*.jsonl"))
-                yield Finding(
-                    about=f"sessions {name}", state="ok", text=f"{counted(count, 'file')} in {folder}"
-                )
+                text = f"{counted(sum(path.is_relative_to(folder) for path in paths), 'file')} in {folder}"
+                yield Finding(about=f"sessions {name}", state="ok", text=text)
+        yield from unread_findings(name, [str(path) for path in paths if not _readable(path)])
+        kept = reader.retention(roots)
+        if kept is not None and paths:
+            yield retention_finding(name, kept, chosen.harvest.lookback_limit_days)
         if looked and not any(folder.is_dir() for folder in looked):
             yield Finding(
                 about=f"sessions {name}",
@@ -216,7 +222,67 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
     for name, place in NOT_READ.items():
         if (home / place).is_dir():
             text = f"{home / place} is here, but the sessions of this agent are not read yet"
-            yield Finding(about=f"sessions {name}", state="note", text=text)
+            fix = "none yet; corrections that Claude Code and Codex heard are learned from"
+            yield Finding(about=f"sessions {name}", state="note", text=text, fix=fix)
+
+
+def _readable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK)
+
+
+def _clock(parts: Parts) -> Finding:
+    """This machine's clock beside the newest transcript and the newest report."""
+    from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no store
+
+    seen = [
+        (ref.mtime, f"the transcript {ref.path}")
+        for source in parts.sources().values()
+        for ref in source.discover(parts.roots())
+    ]
+    seen += [(report.ended_at, f"the report of {report.cycle}") for report in parts.store.find(CycleReport)]
+    newest, what = max(seen, default=(None, ""))
+    return clock_finding(parts.clock.now(), newest, what)
+
+
+def _schedule(chosen: Settings) -> Iterator[Finding]:
+    """What starts by itself, how it last went, and the file that keys are to be given in."""
+    from nightschool.core.schedules import ENDED_WELL  # noqa: PLC0415 - help needs no schedule
+    from nightschool.wiring import variables_file, variables_of_schedule  # noqa: PLC0415
+
+    try:
+        scheduling = scheduling_here(chosen)
+        look = scheduling.look()
+        well = look.state in {"none", "installed"}
+        fix = "" if well else MENDS.get(look.state, "see what `crontab -l` says")
+        yield Finding(about="schedule", state="ok" if well else "note", text=look_line(look), fix=fix)
+        if look.last is not None:
+            bad = bool(look.last.note) or look.last.code not in ENDED_WELL
+            fix = f"see {scheduling.memory.log}" if bad else ""
+            yield Finding(about="schedule", state="note" if bad else "ok", text=last_line(look.last), fix=fix)
+    except NightschoolError as error:
+        yield Finding(about="schedule", state="note", text=str(error), fix="nightschool schedule remove")
+    try:
+        names = ", ".join(sorted(variables_of_schedule()))
+    except UserError as error:
+        yield Finding(about="schedule keys", state="note", text="no scheduled run starts", fix=str(error))
+    else:
+        if names:
+            text = f"{names} in {variables_file()}, which is yours alone"
+            yield Finding(about="schedule keys", state="ok", text=text)
+
+
+def _scheduled_login(chosen: Settings, parts: Parts) -> Iterator[Finding]:
+    """Whether a scheduled run has a login: it has not the environment of this shell."""
+    from nightschool.wiring import variables_file  # noqa: PLC0415 - help needs no wiring
+
+    try:
+        plan = scheduling_here(chosen).memory.plan()
+        trouble = login_trouble(parts, plan) if plan is not None else ""
+    except UserError:
+        return  # a broken plan, or a file of keys that others may read: told with the schedule
+    if trouble:
+        text = f"a scheduled run would stop: {trouble}"
+        yield Finding(about="schedule keys", state="note", text=text, fix=key_hint(variables_file()))
 
 
 def _disk(chosen: Settings) -> Iterator[Finding]:
@@ -239,15 +305,23 @@ def _keys(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Finding]
         yield Finding(about="key", state="ok", text=f"{variable} {text}")
 
 
-def _login(parts: Parts) -> Iterator[Finding]:
-    """Whether the agent that would practise has what its sandbox needs to reach the model."""
+def _login(chosen: Settings, parts: Parts) -> Iterator[Finding]:
+    """Whether the agent that would practise can, and has what its sandbox needs to reach the model."""
+    from nightschool.wiring import AGENTS  # noqa: PLC0415 - help needs no wiring
+
+    name = chosen.runner
     try:
         name, _ = parts.runner_name()
         parts.runner(name).check()
+    except RunnerUnusable as error:
+        program = shutil.which(AGENTS.get(name, ""), path=parts.environment.get("PATH"))
+        if program is not None:  # one that is absent is told with the agents
+            fix = f"install {name} anew, or name another agent: runner in your settings, or --runner"
+            yield Finding(about="runner", state="blocks", text=str(error), fix=fix)
     except AuthenticationFailed as error:
         yield Finding(about="login", state="blocks", text=str(error), fix=LOGIN)
     except NightschoolError:
-        return  # no agent, or no sandbox: told above, with its fix
+        return  # no sandbox: told above, with its fix
     else:
         yield Finding(about="login", state="ok", text=f"{name} has a key or a token for the sandbox")
 

@@ -253,13 +253,17 @@ def _environment(chosen: Settings, given: Mapping[str, str]) -> Iterator[tuple[s
 
 
 def _warnings(scheduler: Scheduler, chosen: Settings, plan: Plan) -> Iterable[str]:
-    from nightschool.wiring import variables_of_schedule  # noqa: PLC0415 - help needs no wiring
+    from nightschool.wiring import opened, variables_file  # noqa: PLC0415 - help needs no wiring
 
     if scheduler.after_sleep:
         yield "it starts while you are logged in; without that too: loginctl enable-linger"
     else:
         yield "cron does not make up for a run that the machine slept through"
-    trouble = login_trouble(chosen, plan)
+    try:
+        with opened(chosen, environment=dict(os.environ), person_home=Path.home()) as parts:
+            trouble = login_trouble(parts, plan)
+    except UserError as error:  # the file of variables, of which nothing is taken as it is
+        yield f"no scheduled run would start: {error}"
+        return
     if trouble:
-        variables, _ = variables_of_schedule()
-        yield f"a scheduled run would stop: {trouble}\n    fix: {key_hint(variables)}"
+        yield f"a scheduled run would stop: {trouble}\n    fix: {key_hint(variables_file())}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from nightschool.core.schedules import Plan, ScheduledRun
     from nightschool.settings import Settings
     from nightschool.stages.schedule import Look, Scheduling
+    from nightschool.wiring import Parts
 
 ENDED = {
     0: "a proposal passed or nothing was to do",
@@ -96,23 +98,21 @@ def ended(code: int) -> str:
     return f"{ENDED[code]} (exit code {code})" if code in ENDED else f"exit code {code}"
 
 
-def login_trouble(chosen: Settings, plan: Plan) -> str:
+def login_trouble(parts: Parts, plan: Plan) -> str:
     """Why a scheduled run would not reach the model, "" where it would: its environment is not the shell's.
 
     What lacks besides a login (an agent, a sandbox) lacks here too, and `doctor` tells it.
     """
-    from nightschool.wiring import opened, variables_of_schedule  # noqa: PLC0415 - help needs no store
+    from nightschool.wiring import variables_of_schedule  # noqa: PLC0415 - help needs no wiring
 
-    _, own = variables_of_schedule()
-    environment = {**dict(plan.entry.environment), **own}
-    with opened(chosen, environment=environment, person_home=Path.home()) as parts:
-        try:
-            name, _ = parts.runner_name()
-            parts.runner(name).check()
-        except AuthenticationFailed as error:
-            return str(error)
-        except NightschoolError:
-            return ""
+    there = replace(parts, environment={**dict(plan.entry.environment), **variables_of_schedule()})
+    try:
+        name, _ = there.runner_name()
+        there.runner(name).check()
+    except AuthenticationFailed as error:
+        return str(error)
+    except NightschoolError:
+        return ""
     return ""
 
 

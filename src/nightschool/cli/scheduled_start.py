@@ -39,7 +39,7 @@ def start(*, project: Projects = None, all_projects: AllProjects = False, json: 
     folder, clock = scheduling.memory, scheduling.clock
     try:
         with folder.held():
-            environment = {**os.environ, **variables_of_schedule()[1]}
+            environment = {**os.environ, **variables_of_schedule()}
             names = [str(typed(path)) for path in project or ()] or [""]
             done = _each(names, environment, folder, clock)
     except Busy as error:

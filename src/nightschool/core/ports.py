@@ -14,7 +14,7 @@ from nightschool.core.harness import Absent, File, Harness, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome
 from nightschool.core.proposals import Draft, Finding
 from nightschool.core.schedules import Entry, Plan, ScheduledRun
-from nightschool.core.sessions import Offset, ReadResult, Roots, TranscriptRef
+from nightschool.core.sessions import Offset, ReadResult, Retention, Roots, TranscriptRef
 from nightschool.core.tasks import WorkspaceSource
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, Record
@@ -59,6 +59,10 @@ class TranscriptSource(Protocol):
         A link that dangles, a pipe under a transcript's name or a folder that cannot be listed is
         given too: `read` names it. What is missing altogether is given only if it was explicit.
         """
+        ...
+
+    def retention(self, roots: Roots) -> Retention | None:
+        """How long the agent leaves its transcripts; None where it removes none."""
         ...
 
     def recognises(self, ref: TranscriptRef) -> bool:

@@ -268,6 +268,18 @@ def in_text(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retention(Value):
+    """How long an agent leaves its transcripts where they are."""
+
+    days: int | None
+    """Since the last use; None where the settings that say it cannot be read."""
+    place: str
+    """Which file says so, or that it is the agent's default."""
+    setting: str
+    """What a person sets to change it, with its file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptRef(Value):
     """A transcript file, known by a cheap look (no content read)."""
 

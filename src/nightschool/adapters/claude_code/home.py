@@ -10,6 +10,7 @@ from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.configuration import Configuration
 from nightschool.adapters.harness_files import is_there
 from nightschool.core.harness import Absent
+from nightschool.core.sessions import Retention
 
 HOME = AgentHome(variable="CLAUDE_CONFIG_DIR", usual=".claude", sessions=("projects",))
 NOT_IN_A_FOLDER = re.compile(r"[^A-Za-z0-9]")
@@ -18,6 +19,10 @@ MEMORY_ABOVE = ("CLAUDE.md", "CLAUDE.local.md")
 """Read in the folders above a project too, of which a workspace has none."""
 
 
+MANAGED = Path("/etc/claude-code/managed-settings.json")
+"""What an organisation decides for all of a machine."""
+KEPT_DAYS = "cleanupPeriodDays"
+DEFAULT_DAYS = 30
 APPROVED = "hasClaudeMdExternalIncludesApproved"
 """Of a project: whether the person said yes when asked if its memory may import what lies outside."""
 
@@ -55,6 +60,18 @@ def configured(project: Path | None, home: Path, environment: Mapping[str, str])
         for name in MEMORY_ABOVE:
             if is_there(above / name):
                 yield Absent(kind="memory above the project", name=name, place=str(above / name))
+
+
+def retention(home: Path, environment: Mapping[str, str], managed: Path = MANAGED) -> Retention:
+    """When transcripts are removed: by the organisation's word, the person's, or the default."""
+    own = HOME.folder(home, environment) / "settings.json"
+    setting = f'"{KEPT_DAYS}" in {own}'
+    for file in (managed, own):
+        settings = Configuration(file)
+        days = settings.count(KEPT_DAYS)
+        if days is not None or not settings.is_read:
+            return Retention(days=days, place=str(file), setting=setting)
+    return Retention(days=DEFAULT_DAYS, place="its default", setting=setting)
 
 
 def _settings(settings: Configuration, *, placed: bool) -> Iterator[Absent]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from nightschool.adapters.claude_code.home import HOME
+from nightschool.adapters.claude_code.home import HOME, retention
 from nightschool.adapters.claude_code.rows import (
     INTERRUPTED,
     REFUSED,
@@ -38,6 +38,8 @@ from nightschool.core.sessions import (
     CallStatus,
     LateResult,
     Offset,
+    Retention,
+    Roots,
     Session,
     Speaker,
 )
@@ -74,6 +76,9 @@ class ClaudeCodeTranscripts(TranscriptFiles):
 
     def is_ours(self, row: Mapping[str, Any]) -> bool:
         return _is_ours(row)
+
+    def retention(self, roots: Roots) -> Retention | None:
+        return retention(Path(roots.home), dict(roots.environment))
 
     def reading(self, file: RowFile, since: Offset | None) -> Reading:
         return _Reading(self._redact, file, since)
