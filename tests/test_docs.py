@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -107,39 +108,76 @@ def test_every_dependency_has_its_reason() -> None:
 
 def examples() -> Iterator[tuple[str, str]]:
     for page in PAGES:
-        for number, found in enumerate(CONSOLE.finditer(page.read_text("utf-8")), 1):
-            yield f"{page.relative_to(ROOT)}-{number}", found[1]
+        found = CONSOLE.findall(page.read_text("utf-8"))
+        if found:
+            yield str(page.relative_to(ROOT)), "\n".join(found)
 
 
 @pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in examples()])
 def test_examples_run(block: str, tmp_path: Path) -> None:
     """An example marked to be run does run in an empty home, and prints what the page shows.
 
-    A line `...` of the page stands for any lines; an example without output shows none.
+    The blocks of a page are one shell: `cd` and `export` hold for what follows. A line `...` stands for any
+    lines and `...` in a line for any words, `ID` for the proposal that waits for a review; an example
+    without output shows none.
     """
     environment = {name: text for name, text in os.environ.items() if not name.startswith("NIGHTSCHOOL_")}
     environment |= {"HOME": str(tmp_path), "NIGHTSCHOOL_HOME": str(tmp_path / "school"), "COLUMNS": "88"}
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         environment.pop(name, None)
+    folder, proposal = tmp_path, "ID"
     for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         line, _, shown = step.partition("\n")
         program, *arguments = shlex.split(line)
+        if program == "cd":
+            folder /= arguments[0]
+            continue
+        if program == "export":
+            for name, _, value in (argument.partition("=") for argument in arguments):
+                environment[name] = str((folder / value).resolve()) if name == "HOME" else value
+            continue
         assert program == "nightschool"
-        done = subprocess.run(
-            [sys.executable, "-m", "nightschool", *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        told = called([proposal if word == "ID" else word for word in arguments], folder, environment)
+        if proposal == "ID" and re.search(r"\bID\b", shown):
+            proposal = in_review(called(["proposals", "--json"], folder, environment))
         if shown.strip():
-            assert re.fullmatch(pattern(shown.strip()), done.stdout.strip(), re.DOTALL), done.stdout
+            assert re.fullmatch(pattern(shown.strip()), told.replace(proposal, "ID"), re.DOTALL), told
+
+
+def called(arguments: list[str], folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "nightschool", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def in_review(document: str) -> str:
+    (found,) = [told["id"] for told in json.loads(document)["proposals"] if told["status"] == "in review"]
+    return str(found)
+
+
+def test_troubles_are_those_of_the_code() -> None:
+    """Each trouble of the page is told in words that the program really says."""
+    page = (DOCS / "troubleshooting.md").read_text("utf-8")
+    files = (ROOT / "src").rglob("*.py")
+    # Literals that stand on several lines are one text.
+    said = re.sub(r'"\s*f?"', "", "\n".join(file.read_text("utf-8") for file in files))
+    told = re.findall(r"^### `(.+)`$", page, re.MULTILINE)
+    assert len(told) > 10
+    assert [words for words in told if words not in said] == []
 
 
 def pattern(shown: str) -> str:
-    return "\n".join(".*" if line == "..." else re.escape(line) for line in shown.splitlines())
+    lines = (re.escape(line).replace(r"\.\.\.", "[^\n]*") for line in shown.splitlines())
+    whole = "\n".join(".*" if line == "[^\n]*" else line for line in lines)
+    # Lines left out at the beginning or the end may be none.
+    return re.sub(r"\n\.\*$", r"(?:\n.*)?", re.sub(r"^\.\*\n", r"(?:.*\n)?", whole))
 
 
 def test_the_pictures_are_what_the_script_draws() -> None:

@@ -31,7 +31,10 @@ def holding(folder: Path, name: str, *, wait: bool = False) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Busy(f"the lock {name!r} is held by {_holder(descriptor)} ({path})") from None
+            raise Busy(
+                f"another nightschool is at work here, {_holder(descriptor)}: wait for it, or end it "
+                f"(lock {name!r}, {path})"
+            ) from None
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield

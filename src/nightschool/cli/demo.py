@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
 from nightschool.cli.render import Diff, Line, Piece, Table
+from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
     from nightschool.core.cycles import CycleReport, Learned
@@ -27,7 +31,15 @@ if TYPE_CHECKING:
 HONEST = "No model is called here: a scripted apprentice does the work, in the sandbox, on real files."
 
 
-def demo(*, json: Json = False) -> ExitCode:
+Into = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Only lay the recorded sessions and project out there, to try commands."
+    ),
+]
+
+
+def demo(*, into: Into = None, json: Json = False) -> ExitCode:
     """See the whole loop in seconds: no key, no network, nothing of yours is read or changed.
 
     Sessions that Claude Code and Codex really wrote are read; a correction that recurs in them is found,
@@ -37,14 +49,37 @@ def demo(*, json: Json = False) -> ExitCode:
     \b
     Example:
       nightschool demo
+      nightschool demo --into ~/practice
     """
     began = time.monotonic()
     out = Output(json=json)
+    if into is not None:
+        return _laid_out(into.expanduser().absolute(), out)
     folder = Path(tempfile.mkdtemp(prefix="nightschool-demo-"))
     try:
         return _play(folder, out, began)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _laid_out(folder: Path, out: Output) -> ExitCode:
+    """A HOME to practise in: the tutorial's."""
+    from nightschool.testing.demo import lay_out  # noqa: PLC0415 - help needs no material
+
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"--into {folder}: is there already and is not empty; name a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    project = lay_out(folder)
+    return out.result(
+        {"home": folder, "project": project},
+        [
+            f"laid out in {folder}: a project with recorded sessions of both agents. To try commands there:",
+            f"  cd {shlex.quote(str(project))}",
+            f"  export HOME={shlex.quote(str(folder))} NIGHTSCHOOL_RUNNER=scripted",
+            f"  {_called()} corrections",
+            "It is another HOME for that shell: nothing of yours is read or changed.",
+        ],
+    )
 
 
 def _play(folder: Path, out: Output, began: float) -> ExitCode:
