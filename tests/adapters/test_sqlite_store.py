@@ -168,7 +168,7 @@ def test_a_lock_dies_with_its_process(tmp_path: Path) -> None:
     store = SqliteStore.open(tmp_path)
     process = start(HOLDER, tmp_path, "cycle")
     pid = line_of(process).strip()
-    with pytest.raises(Busy, match=f"process {pid} "), store.hold("cycle"):
+    with pytest.raises(Busy, match=rf"process {pid}\b"), store.hold("cycle"):
         pass
     kill(process)
     with store.hold("cycle"):
