@@ -202,6 +202,16 @@ def test_a_timer_is_removed_where_systemd_cannot_be_told(made: Machine) -> None:
     assert [path for path in made.units.rglob("*") if not path.is_dir()] == []
 
 
+def test_a_timer_that_was_disabled_is_not_as_it_was_installed(made: Machine) -> None:
+    """Files without the link of an enabled timer start nothing; installing again enables it."""
+    timer = MAKES["systemd"](made)
+    timer.install(entry())
+    (made.units / "timers.target.wants/nightschool-a1.timer").unlink()
+    assert timer.installed("a1") not in {None, timer.text(entry())}
+    timer.install(entry())
+    assert timer.installed("a1") == timer.text(entry())
+
+
 def test_a_unit_of_another_making_is_not_replaced(made: Machine) -> None:
     """A file of that name without our first line is refused."""
     made.units.mkdir(parents=True)

@@ -161,7 +161,9 @@ def test_an_agent_that_cannot_run_blocks(project: Path, agent_on_path: Path, ask
     assert "no native program" in finding["text"]
 
 
-def test_the_schedule_is_looked_at(project: Path, home: Path, schedulers: Machine, ask: Ask) -> None:
+def test_the_schedule_is_looked_at(
+    project: Path, home: Path, schedulers: Machine, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its entry, how the last start went, its login, and a file of keys that others may read."""
     assert about(ask("doctor", code=4), "schedule")[0]["text"] == "nothing is scheduled"
     ask("schedule", "install")
@@ -182,7 +184,10 @@ def test_the_schedule_is_looked_at(project: Path, home: Path, schedulers: Machin
     assert "chmod 600" in open_to_all["fix"]
     assert run(["schedule", "run", "--project", str(project)]) == 2
     schedulers.state("crontab.table").write_bytes(b"")
-    entry, last = about(ask("doctor", code=4), "schedule")
+    project.rename(home / "moved")
+    monkeypatch.chdir(home)
+    entry, gone, last = about(ask("doctor", code=4), "schedule")
+    assert gone["text"] == f"{project}, which it names, is not there any more"
     assert "schedule install" in entry["fix"]
     assert last["fix"] == f"see {home}/school/schedule/run.log"
 

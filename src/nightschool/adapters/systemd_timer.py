@@ -35,8 +35,12 @@ class SystemdTimer:
         return "\n".join(f"# {self.folder / name}\n{text}" for name, text in _units(entry).items())
 
     def installed(self, mark: str) -> str | None:
-        """The two files as they lie there, as `text` gives them; what lacks is left out."""
+        """The two files as they lie there, as `text` gives them. What lacks is left out, and so is a timer
+        that was disabled: it starts nothing."""
         found = {name: self._ours(name, mark) for name in _names(mark)}
+        service, timer = found
+        if not (self.folder / WANTS / timer).is_symlink():
+            found = {service: found[service]}
         told = [
             f"# {self.folder / name}\n{text.decode('utf-8', 'replace')}"
             for name, text in found.items()

@@ -255,6 +255,12 @@ def _schedule(chosen: Settings) -> Iterator[Finding]:
         well = look.state in {"none", "installed"}
         fix = "" if well else MENDS.get(look.state, "see what `crontab -l` says")
         yield Finding(about="schedule", state="ok" if well else "note", text=look_line(look), fix=fix)
+        plan = look.plan
+        for path in (plan.entry.command[0], *plan.projects) if plan is not None else ():
+            if not Path(path).exists():
+                text = f"{path}, which it names, is not there any more"
+                fix = "nightschool schedule install, or: nightschool schedule remove --project DIR"
+                yield Finding(about="schedule", state="note", text=text, fix=fix)
         if look.last is not None:
             bad = bool(look.last.note) or look.last.code not in ENDED_WELL
             fix = f"see {scheduling.memory.log}" if bad else ""
