@@ -89,5 +89,10 @@ Address = Annotated[
 Variable = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), Allowed("the name of a variable, not a key")
 ]
+CommandLine = Annotated[
+    Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00]*$")] | None,
+    BeforeValidator(_none),
+    Allowed('a command line of at most 4000 characters, or "none" for none'),
+]
 Switch = Annotated[bool, Allowed("true or false")]
 Mode = Annotated[Literal["certify", "suggest"], Allowed('"certify" or "suggest"')]

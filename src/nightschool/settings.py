@@ -31,6 +31,7 @@ from nightschool.setting_kinds import (
     AgentsOwn,
     Allowed,
     Chance,
+    CommandLine,
     Count,
     Dollars,
     Folder,
@@ -114,6 +115,18 @@ class Mine(Value):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetUp(Value):
+    """What is run once per commit, in a sandbox of its own, before work on that commit is practised: to
+    install what it depends on. What it leaves is laid under each attempt, which has no network."""
+
+    command: Annotated[
+        CommandLine, About("Command line, run by /bin/sh; a project's own is asked about first.")
+    ] = None
+    network: Annotated[Switch, About("Whether it has a network, that of this machine.", REACHES)] = False
+    minutes: Annotated[Count, About("Minutes after which it is stopped.", lower=True)] = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate(Value):
     """How a draft is examined."""
 
@@ -175,6 +188,7 @@ class Settings(Value):
     limits: Limits = Limits()
     harvest: Harvest = Harvest()
     mine: Mine = Mine()
+    setup: SetUp = SetUp()
     gate: Gate = Gate()
     publish: Publish = Publish()
     endpoints: Endpoints = Endpoints()
@@ -239,6 +253,7 @@ SECTIONS: Mapping[str, type] = {
     "limits": Limits,
     "harvest": Harvest,
     "mine": Mine,
+    "setup": SetUp,
     "gate": Gate,
     "publish": Publish,
     "endpoints": Endpoints,

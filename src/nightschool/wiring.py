@@ -28,7 +28,7 @@ from nightschool.adapters.systemd_timer import SystemdTimer
 from nightschool.adapters.variables_file import read_variables
 from nightschool.core.errors import RunnerUnusable, UserError
 from nightschool.core.harness import Harness, Target
-from nightschool.core.jobs import JobOptions
+from nightschool.core.jobs import JobOptions, Provision
 from nightschool.core.ports import (
     Clock,
     LiveFiles,
@@ -44,7 +44,7 @@ from nightschool.core.sessions import Roots, in_text
 from nightschool.core.values import digest_of
 from nightschool.rules.gate import Policy
 from nightschool.rules.redaction import Redactor
-from nightschool.settings import Settings, config_path
+from nightschool.settings import PROJECT_FILE, Origin, Settings, config_path, load
 from nightschool.stages.cycle import Cycle, Preparation
 from nightschool.stages.door import Door
 from nightschool.stages.harvest import HarvestRequest
@@ -196,6 +196,16 @@ class Parts:
     def policy(self) -> Policy:
         chosen = self.settings.gate
         return Policy(mode=chosen.mode, alpha=chosen.alpha, margin=chosen.margin)
+
+    def provision(self, project: str) -> tuple[Provision, Origin]:
+        """What workspaces of a project are given, as the settings for that project say, and who says so."""
+        root = Path(project)
+        file = root if root.is_absolute() and (root / PROJECT_FILE).is_file() else None
+        chosen = load(project=file, environment=self.environment)
+        asked = Provision(
+            setup=chosen.setup.command, network=chosen.setup.network, minutes=chosen.setup.minutes
+        )
+        return (asked if asked.setup else Provision()), chosen.origin("setup.command")
 
     def preparation(self, *, project: str | None, progress: Progress) -> Preparation:
         """Reading and mining over one project (its root), or over all with None."""

@@ -144,13 +144,16 @@ def carry_out(agent: Agent, tools: Tools, job: Job, cancelled: Event) -> Outcome
                 workspace=job.workspace,
                 files=job.files,
                 folder=job.folder,
+                provision=job.provision,
+                cancelled=cancelled,
                 readable=(program.readable,),
                 gateway=socket,
             )
             with tools.sandbox.open(plan) as workspace:
                 return _inside(agent, tools, job, cancelled, workspace, gateway)
     except WorkspaceUnavailable as error:
-        return Failed(reason=Reason.INFRASTRUCTURE, message=tools.redact(str(error)))
+        reason = Reason.CANCELLED if cancelled.is_set() else Reason.INFRASTRUCTURE
+        return Failed(reason=reason, message=tools.redact(str(error)))
 
 
 def _inside(

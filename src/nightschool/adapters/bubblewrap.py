@@ -13,6 +13,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from threading import Event
 
 from nightschool.adapters import bubblewrap_binary, forwarder
 from nightschool.adapters.cgroups import Group, limit_group
+from nightschool.adapters.layers import Layers
 from nightschool.adapters.processes import run_to_end
 from nightschool.adapters.workspaces import Folder, Workspaces
 from nightschool.core.errors import SandboxUnavailable
@@ -49,6 +51,7 @@ OWN_ETC = {
     "hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
+RESOLVER = "/etc/resolv.conf"
 COUNTS_PER_NAMESPACE = (5, 14)
 """Since this kernel a limit on processes counts those of the sandbox, not all of the person's."""
 DELEGATE = "start Nightschool under `systemd-run --user --scope -p Delegate=yes`"
@@ -67,7 +70,9 @@ class BubblewrapSandbox:
     def __init__(self, *, work: Path, binaries: Sequence[Path] | None = None) -> None:
         self._workspaces = Workspaces(work)
         self._binaries = list(bubblewrap_binary.candidates()) if binaries is None else list(binaries)
+        self._layers = Layers(self._workspaces.mirror)
         self._binary: Path | None = None
+        self._mounts: bool | None = None
 
     @contextmanager
     def open(self, plan: SandboxPlan) -> Iterator[BubblewrapWorkspace]:
@@ -78,7 +83,10 @@ class BubblewrapSandbox:
                 raise SandboxUnavailable(f"{host} is to be read inside the sandbox, and it is not there")
         if self._binary is None:
             self._binary = bubblewrap_binary.working(self._binaries, trial(python))
-        with self._workspaces.open(plan) as folder:
+        layer = self._layers.of(plan, self)
+        if layer is not None and self._mounts is None:
+            self._mounts = can_overlay(self._binary, python, layer.folder.parent)
+        with self._workspaces.open(plan, layer, mounts=bool(self._mounts)) as folder:
             group = limit_group(plan.memory_bytes, plan.processes)
             try:
                 yield BubblewrapWorkspace(
@@ -143,11 +151,35 @@ def trial(python: HostPython) -> list[str]:
     return [*isolation(python), "--remount-ro", "/", "--", *launcher(python), "--", "/bin/sh", "-c", ":"]
 
 
-def isolation(python: HostPython) -> list[str]:
+def can_overlay(binary: Path, python: HostPython, scratch: Path) -> bool:
+    """Whether folders can be mounted so that all read the same and each writes apart: bubblewrap 0.11 and a
+    kernel that lets a user do so, on a file system that can carry it."""
+    with tempfile.TemporaryDirectory(dir=scratch, prefix=".overlay-") as folder:
+        for name in ("lower", "upper", "scratch"):
+            Path(folder, name).mkdir()
+        mount = [
+            "--overlay-src",
+            f"{folder}/lower",
+            "--overlay",
+            f"{folder}/upper",
+            f"{folder}/scratch",
+            "/o",
+        ]
+        done = subprocess.run(
+            [str(binary), *isolation(python), *mount, "/bin/sh", "-c", "echo > /o/made"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=START_SECONDS,
+            check=False,
+        )
+        return done.returncode == 0 and Path(folder, "upper/made").exists()
+
+
+def isolation(python: HostPython, *, network: bool = False) -> list[str]:
     """What is the same for every job: namespaces, the system read-only, bounded scratch space."""
     options = [
-        "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent",
-        "--new-session", "--clearenv",
+        "--unshare-all", *(["--share-net"] if network else []), "--unshare-user", "--disable-userns",
+        "--die-with-parent", "--new-session", "--clearenv",
         "--uid", str(USER), "--gid", str(USER), "--hostname", "nightschool",
         "--ro-bind", "/usr", "/usr", "--ro-bind-try", "/nix/store", "/nix/store",
         "--proc", "/proc", "--dev", "/dev",
@@ -191,7 +223,8 @@ class BubblewrapWorkspace:
         etc = folder.base / "etc"
         etc.mkdir()
         for name, text in OWN_ETC.items():
-            (etc / name).write_text(text, encoding="ascii")
+            names = text.replace("hosts: files", "hosts: files dns") if plan.network else text
+            (etc / name).write_text(names, encoding="ascii")
 
     def seal(self, own: Sequence[Path] = ()) -> None:
         self._own = self._folder.own(own)
@@ -202,6 +235,7 @@ class BubblewrapWorkspace:
 
     def execute(self, command: Command, cancelled: Event) -> Execution:
         """Start it from this thread: bubblewrap dies with the thread that started it."""
+        self._folder.lay_home()
         with _memory_file("\0".join(self._options(command))) as arguments, _pipe() as (status, reports):
             process = subprocess.Popen(  # noqa: SIM115, RUF100 - ended by run_to_end
                 [
@@ -239,10 +273,13 @@ class BubblewrapWorkspace:
         own = [
             "--bind", str(self._folder.root), self.inside_root,
             "--bind", str(self._folder.home), self.inside_home,
+            *self._overlaid(),
             *self._sealed(),
         ]  # fmt: skip
         for name in OWN_ETC:
             own += ["--ro-bind", str(self._folder.base / "etc" / name), f"/etc/{name}"]
+        if self._plan.network:
+            own += ["--ro-bind-try", os.path.realpath(RESOLVER), RESOLVER]
         for host, inside in self._plan.readable:
             own += ["--ro-bind", host, inside]
         if self._plan.gateway is not None:
@@ -261,7 +298,25 @@ class BubblewrapWorkspace:
         for name, value in environment.items():
             own += ["--setenv", name, value]
         # The root last, so that the mount points above could be made in it.
-        return [*isolation(self._python), *own, "--remount-ro", "/", "--chdir", self._start]
+        return [
+            *isolation(self._python, network=self._plan.network),
+            *own,
+            "--remount-ro",
+            "/",
+            "--chdir",
+            self._start,
+        ]
+
+    def _overlaid(self) -> list[str]:
+        """Mounts of what a set-up made: each job reads the same files, and writes to its own."""
+        return [
+            part
+            for over in self._folder.over
+            for part in (
+                "--overlay-src", str(over.lower), "--overlay", str(over.upper), str(over.scratch),
+                f"{self.inside_home if over.home else self.inside_root}/{over.name}",
+            )
+        ]  # fmt: skip
 
     def _sealed(self) -> list[str]:
         """Mounts over the person's own. The folders above are mounts too, writable ones: what is a mount

@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Event
 
 from nightschool.adapters import forwarder
+from nightschool.adapters.layers import Layers
 from nightschool.adapters.processes import run_to_end
 from nightschool.adapters.workspaces import Folder, Workspaces
 from nightschool.core.errors import SandboxUnavailable
@@ -40,6 +41,7 @@ class UnsafeProcessSandbox:
 
     def __init__(self, *, work: Path) -> None:
         self._workspaces = Workspaces(work)
+        self._layers = Layers(self._workspaces.mirror)
 
     @contextmanager
     def open(self, plan: SandboxPlan) -> Iterator[UnsafeWorkspace]:
@@ -48,7 +50,8 @@ class UnsafeProcessSandbox:
                 raise SandboxUnavailable(
                     f"{host} cannot be shown as {inside} without a sandbox: use `bubblewrap` for this agent"
                 )
-        with self._workspaces.open(plan) as folder, _relay(plan.gateway) as port:
+        layer = self._layers.of(plan, self)
+        with self._workspaces.open(plan, layer) as folder, _relay(plan.gateway) as port:
             yield UnsafeWorkspace(folder=folder, plan=plan, port=port)
 
     def probe(self) -> Sequence[tuple[str, bool, str]]:
@@ -78,6 +81,7 @@ class UnsafeWorkspace:
         return self._folder.changes()
 
     def execute(self, command: Command, cancelled: Event) -> Execution:
+        self._folder.lay_home()
         mark = secrets.token_hex(8)
         environment = {
             "PATH": PATH,

@@ -13,11 +13,13 @@ import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from nightschool.adapters import snapshots
 from nightschool.adapters.disk_use import DiskUse
 from nightschool.adapters.git_command import GitFailed, git
+from nightschool.adapters.layers import Layer, Over, lay, lay_home
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
 from nightschool.core.jobs import FileChange
@@ -29,6 +31,8 @@ OBJECT_ID_LENGTHS = {40, 64}
 """Of SHA-1 and SHA-256 repositories."""
 DEEP, DEEP_LENGTH = 100, 1000
 """Folders and characters below a job's folder; what lies deeper is moved up to be removed."""
+MOST_MOUNTS = 100
+"""Folders of a set-up that are mounted one by one; more are copied."""
 AUTHOR = ("user.name", "Nightschool"), ("user.email", "job@nightschool.invalid")
 """Who commits inside a workspace. It is no one's real address."""
 
@@ -43,8 +47,13 @@ class Workspaces:
         self._swept = False
 
     @contextmanager
-    def open(self, plan: SandboxPlan) -> Iterator[Folder]:
-        """The workspace and an empty HOME, removed on leaving. Raises `WorkspaceUnavailable`."""
+    def open(
+        self, plan: SandboxPlan, layer: Layer | None = None, *, mounts: bool = False
+    ) -> Iterator[Folder]:
+        """The workspace and an empty HOME, removed on leaving. Raises `WorkspaceUnavailable`.
+
+        `mounts`: whoever opens it can mount what a layer holds; else it is copied.
+        """
         if plan.name in {"", ".", ".."} or "/" in plan.name or "\0" in plan.name:
             raise WorkspaceUnavailable(f"the name of a workspace is one part of a path, not {plan.name!r}")
         base, mine = self._fresh()
@@ -55,9 +64,11 @@ class Workspaces:
             folder.home.mkdir(mode=0o700)
             match plan.workspace:
                 case GitSource() as source:
-                    mirror = self._mirror(source)
+                    mirror = self.mirror(source)
                     _check_out(mirror, source, root)
                     folder.begin(mirror, source.commit)
+                    if layer is not None:
+                        folder.lay(layer, mounts=mounts)
                 case FilesSource(files=files):
                     for file in files:
                         write_below(root, file)
@@ -98,7 +109,7 @@ class Workspaces:
                 finally:
                     os.close(theirs)
 
-    def _mirror(self, source: GitSource) -> Path:
+    def mirror(self, source: GitSource) -> Path:
         """Our bare repository that holds the commit, fetched from the person's where it is new."""
         commit = source.commit
         if len(commit) not in OBJECT_ID_LENGTHS or not set(commit) <= set("0123456789abcdef"):
@@ -137,6 +148,9 @@ class Folder:
         self._snapshot = snapshots.empty()
         self._texts: dict[str, bytes] = {}
         self._mirror: tuple[Path, str] | None = None
+        self.over: list[Over] = []
+        self._over: Path | None = None
+        self._layer: Layer | None = None
 
     def begin(self, mirror: Path, commit: str) -> None:
         """Take the checkout as it is; the old bytes of its files are those of the commit."""
@@ -161,13 +175,41 @@ class Folder:
         """Whether the job has added more than its plan allows."""
         return self.disk is not None and self.disk.exceeded()
 
+    def lay(self, layer: Layer, *, mounts: bool) -> None:
+        """Lay what a set-up left under the job: of the workspace now, of HOME before the first command."""
+        self._layer = layer
+        self._over = self.base / "over" if mounts and len(layer.whole) <= MOST_MOUNTS else None
+        self.over = lay(layer, self.root, self._over)
+
+    def lay_home(self) -> None:
+        """Once, when HOME holds what the harness says, which goes before what a set-up left there."""
+        layer, self._layer = self._layer, None
+        if layer is not None:
+            self.over += lay_home(layer, self.home, self._over)
+
     def start(self, folder: str) -> str:
         """The folder that commands start in, if it is one of the workspace: "" for its top."""
         path = self.root / folder
         return folder if folder and path.is_dir() and path.resolve() == self.root.resolve() / folder else ""
 
     def changes(self) -> tuple[FileChange, ...]:
-        return snapshots.differences(self.root, self._snapshot, self._take(), self._before)
+        own = snapshots.differences(self.root, self._snapshot, self._take(), self._before)
+        return (*own, *(change for over in self.over if not over.home for change in self._written(over)))
+
+    def _written(self, over: Over) -> Iterator[FileChange]:
+        """What was written over a folder of the set-up. What was removed of it is not told."""
+        known = over.lower.resolve()
+
+        def before(name: str) -> bytes | None:
+            path = known / name
+            is_file = path.is_file() and path.resolve() == path
+            return path.read_bytes() if is_file and path.stat().st_size <= snapshots.FILE_BYTES else None
+
+        present = snapshots.take(over.upper, clock=self.base / "clock")
+        for change in snapshots.differences(over.upper, snapshots.empty(), present, before):
+            was = before(change.path)
+            added = change.added if was is None else snapshots.added_lines(was, change.content or b"")
+            yield replace(change, path=f"{over.name}/{change.path}", added=added)
 
     def _take(self) -> snapshots.Snapshot:
         return snapshots.take(self.root, clock=self.base / "clock", known=self._snapshot)

@@ -111,7 +111,8 @@ def _measured(
     yes: bool,
 ) -> ExitCode:
     """The base against itself."""
-    from nightschool.cli import expected, opening  # noqa: PLC0415 - help needs no store
+    from nightschool.cli import expected, opening, setting_up  # noqa: PLC0415 - help needs no store
+    from nightschool.core.tasks import Task  # noqa: PLC0415
     from nightschool.stages.calibrate import newest  # noqa: PLC0415
 
     root = None if all_projects else opening.project_root(project, out)
@@ -122,6 +123,8 @@ def _measured(
         told_to = Told()
         cycle = parts.cycle(project=root, progress=told_to)
         with cycle.held():
+            held = [task for task in parts.store.find(Task, root) if task.id in holdout.tasks]
+            cycle.replay.provisions |= setting_up.provisions(parts, held, out, yes=yes, asks=not dry_run)
             calibration = cycle.calibration(holdout)
             remaining = calibration.remaining(wanted)
             jobs = _affordable(cycle, remaining)

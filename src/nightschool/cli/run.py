@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightschool.cli import chosen_tasks, expected
+from nightschool.cli import chosen_tasks, expected, setting_up
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
@@ -108,6 +108,7 @@ def run(  # noqa: PLR0913 - one parameter an option
                 if not yes and not _practised(parts):
                     out.note(*_plan(parts, prepared, root, scope))
                     out.confirm("Start?", otherwise="pass --yes to start without being asked")
+                cycle.replay.provisions |= setting_up.provisions(parts, prepared.mined.tasks, out, yes=yes)
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
         where = f"report: {keep(parts, report)}, and the same as .md and .json"

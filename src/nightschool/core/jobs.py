@@ -35,6 +35,18 @@ class JobOptions(Value):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Provision(Value):
+    """What a workspace of a commit is given besides the commit's own files. Part of a job's key."""
+
+    setup: str | None = None
+    """A command line that is run once per commit, in a sandbox of its own. None: nothing is run."""
+    network: bool = False
+    """Whether that command, and nothing else, has a network."""
+    minutes: int = 15
+    """After which it is stopped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job(Value):
     """Everything that a runner needs and nothing that it must not see (no checks, no split)."""
 
@@ -49,6 +61,7 @@ class Job(Value):
     """Laid over the workspace: evidence for an editor."""
     folder: str = ""
     """Where in the workspace the agent starts; at its top where the workspace has no such folder."""
+    provision: Provision = Provision()
     options: JobOptions = JobOptions()
     task: str | None = None
     prompt_version: str = ""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import Protocol, TypeVar
 
 from nightschool.core.harness import Absent, File, Harness, Problem, Target
-from nightschool.core.jobs import FileChange, Job, Outcome
+from nightschool.core.jobs import FileChange, Job, Outcome, Provision
 from nightschool.core.proposals import Draft, Finding
 from nightschool.core.schedules import Entry, Plan, ScheduledRun
 from nightschool.core.sessions import Offset, ReadResult, Retention, Roots, TranscriptRef
@@ -135,6 +135,12 @@ class SandboxPlan:
     """Where in the workspace commands start, relative to its top; at the top where it has no such folder."""
     readable: tuple[tuple[str, str], ...] = ()
     """(host path, inside path) pairs mounted read-only: the agent's own program."""
+    provision: Provision = Provision()
+    """Of a workspace from a commit: what is made once and laid under it."""
+    network: bool = False
+    """The whole network. For a set-up alone, which no agent runs in; a job has the gateway, or nothing."""
+    cancelled: Event = field(default_factory=Event, compare=False)
+    """Stops what it takes to make the workspace."""
     gateway: Path | None = None
     """A unix socket outside; inside, `Workspace.gateway_url` leads to it. None: no network at all."""
     memory_bytes: int = 4 << 30

@@ -190,6 +190,7 @@ class Bringing:
             split=split,
             concerns=concerns,
             at=self.clock.now(),
+            folder="" if known is None else known.folder,
         )
         return task, Assignment(cluster=cluster, split=split, sessions=(session,))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from nightschool.core.errors import BudgetExhausted
-from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Role
+from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Provision, Role
 from nightschool.core.ports import Engine, Progress, Store
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, digest_of
@@ -35,6 +35,8 @@ class Replay:
     lost: dict[str, int] = field(default_factory=dict)
     """Trials that stayed lost, by arm."""
     made: int = 0
+    provisions: dict[str, Provision] = field(default_factory=dict)
+    """By project; what is not named is given nothing."""
     about: str = ""
     """Stands before what is told."""
     _doing: str = ""
@@ -54,7 +56,8 @@ class Replay:
     @property
     def conditions(self) -> Digest:
         """What a trial depends on besides task, harness, runner and model."""
-        return digest_of(self.options, self.surface_version)
+        given = sorted(self.provisions.items())
+        return digest_of(self.options, self.surface_version, *([given] if given else []))
 
     def ask(self, job: Job) -> Outcome:
         """One job that is no trial (an edit), through the same engine, retries and budget."""
@@ -84,6 +87,7 @@ class Replay:
             harness=request.harness,
             workspace=request.task.workspace,
             folder=request.task.folder,
+            provision=self.provisions.get(request.task.project, Provision()),
             options=self.options,
             task=request.task.id,
             surface_version=self.surface_version,

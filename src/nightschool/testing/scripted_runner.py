@@ -67,7 +67,14 @@ class ScriptedRunner:
         if job.role is Role.EDIT:
             return Delivered(reply=self.editor(job), usage=NOTHING)
         readable = _python()
-        plan = SandboxPlan(workspace=job.workspace, files=job.files, folder=job.folder, readable=readable)
+        plan = SandboxPlan(
+            workspace=job.workspace,
+            files=job.files,
+            folder=job.folder,
+            provision=job.provision,
+            cancelled=cancelled,
+            readable=readable,
+        )
         try:
             with self.sandbox.open(plan) as workspace:
                 workspace.seal(self.surface.place(job.harness, workspace.root, workspace.home))

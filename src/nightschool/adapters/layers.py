@@ -1,0 +1,280 @@
+"""What a set-up command left of a commit's workspace: made once, kept beside the mirror, laid under each job.
+
+Relieves sandboxes, which run the command like any other, and workspaces, which know commits alone. What is
+kept are files that are new or changed, of the workspace (its `.git` apart) and of HOME.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from threading import Event, Lock
+
+from nightschool.adapters.snapshots import OWN_GIT
+from nightschool.core.errors import WorkspaceUnavailable
+from nightschool.core.jobs import Provision
+from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Workspace
+from nightschool.core.tasks import GitSource
+from nightschool.core.values import digest_of
+
+VERSION = 1
+"""Of what a layer holds and how it is laid."""
+POLL_SECONDS = 0.2
+LONGEST_COMPLAINT = 600
+WHOLE = "folders.json"
+"""Names the folders that the set-up made; written last, so that a layer with it is complete."""
+Stamp = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """A finished layer: `workspace` and `home` below its folder."""
+
+    folder: Path
+    whole: tuple[str, ...]
+    """Folders below `workspace` of which the commit has nothing, so that each can be laid as one."""
+
+    @property
+    def workspace(self) -> Path:
+        return self.folder / "workspace"
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+
+class Layers:
+    """The layers of one sandbox. A set-up that failed is not tried again by the same process."""
+
+    def __init__(self, mirror: Callable[[GitSource], Path]) -> None:
+        self._mirror = mirror
+        self._failed: dict[str, str] = {}
+        self._lock = Lock()
+
+    def of(self, plan: SandboxPlan, sandbox: Sandbox) -> Layer | None:
+        """The layer that a plan asks for; None where it asks for none, or the workspace is of no commit.
+        Raises `WorkspaceUnavailable` with what the command said."""
+        source, provision = plan.workspace, plan.provision
+        if provision.setup is None or not isinstance(source, GitSource):
+            return None
+        key = digest_of(VERSION, source.commit, provision, sandbox.name)[:16]
+        folder = self._mirror(source) / "layers" / key
+        folder.parent.mkdir(mode=0o700, exist_ok=True)
+        with _held(folder.with_suffix(".lock"), plan.cancelled):
+            if not (folder / WHOLE).exists():
+                self._refuse(key)
+                try:
+                    _make(folder, plan, provision.setup, sandbox)
+                except WorkspaceUnavailable as error:
+                    if not plan.cancelled.is_set():
+                        self._remember(key, str(error))
+                    raise
+            whole = json.loads((folder / WHOLE).read_text(encoding="utf-8"))
+            os.utime(folder / WHOLE)  # used today: see what is pruned by age
+        return Layer(folder=folder, whole=tuple(whole))
+
+    def _refuse(self, key: str) -> None:
+        with self._lock:
+            if key in self._failed:
+                raise WorkspaceUnavailable(self._failed[key])
+
+    def _remember(self, key: str, why: str) -> None:
+        with self._lock:
+            self._failed[key] = why
+
+
+def _make(folder: Path, plan: SandboxPlan, command: str, sandbox: Sandbox) -> None:
+    """Run the command in a sandbox of its own over a checkout, and keep what it made."""
+    provision = plan.provision
+    bare = SandboxPlan(
+        workspace=plan.workspace,
+        name=plan.name,
+        provision=replace(provision, setup=None),
+        network=provision.network,
+        cancelled=plan.cancelled,
+    )
+    with sandbox.open(bare) as workspace:
+        before = _stamps(workspace.root)
+        execution = workspace.execute(
+            Command(argv=("/bin/sh", "-c", command), timeout=timedelta(minutes=provision.minutes)),
+            plan.cancelled,
+        )
+        why = _trouble(execution, provision)
+        if why is not None:
+            raise WorkspaceUnavailable(why)
+        try:
+            _keep(workspace, before, folder)
+        except OSError as error:
+            raise WorkspaceUnavailable(f"what the set-up command left cannot be kept: {error}") from error
+
+
+def _trouble(execution: Execution, provision: Provision) -> str | None:
+    """Why the set-up is none, in one line; None where it is done."""
+    if execution.exit_code == 0:
+        return None
+    if execution.cancelled:
+        return "stopped while the project was set up"
+    if execution.overfull:
+        return "the set-up command (setup.command) wrote more to the disk than a job may"
+    if execution.timed_out:
+        return (
+            f"the set-up command (setup.command) was not done after {provision.minutes} minutes: "
+            "raise setup.minutes"
+        )
+    said = " ".join((execution.stderr or execution.stdout).decode("utf-8", "replace").split())
+    offline = "" if provision.network else "; it has no network unless setup.network is true"
+    told = said[-LONGEST_COMPLAINT:]
+    return f"the set-up command (setup.command) ended with code {execution.exit_code}{offline}: {told}"
+
+
+def _stamps(root: Path) -> dict[str, Stamp]:
+    """Each file and link of a workspace, as it is before anything runs."""
+    found: dict[str, Stamp] = {}
+    for entry, name in _below(root, lambda _: True):
+        if not entry.is_dir(follow_symlinks=False):
+            found[name] = _stamp(entry)
+    return found
+
+
+def _stamp(entry: os.DirEntry[str]) -> Stamp:
+    status = entry.stat(follow_symlinks=False)
+    return (status.st_ino, status.st_size, status.st_ctime_ns, status.st_mode)
+
+
+def _below(root: Path, enters: Callable[[str], bool]) -> Iterator[tuple[os.DirEntry[str], str]]:
+    """All below, by relative name, without the workspace's own `.git`; of folders that `enters` refuses
+    the folder alone."""
+    todo = [""]
+    while todo:
+        folder = todo.pop()
+        with os.scandir(root / folder) as entries:
+            for entry in entries:
+                name = f"{folder}/{entry.name}".lstrip("/")
+                if name == OWN_GIT:
+                    continue
+                yield entry, name
+                if entry.is_dir(follow_symlinks=False) and enters(name):
+                    todo.append(name)
+
+
+def _keep(workspace: Workspace, before: Mapping[str, Stamp], folder: Path) -> None:
+    """Move what is new or changed to the layer: whole folders where the commit has nothing in them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "workspace").mkdir(parents=True, mode=0o700)
+    old = {str(parent) for name in before for parent in Path(name).parents}
+    whole, moved = [], []
+    for entry, name in _below(workspace.root, lambda name: name in old):
+        if entry.is_dir(follow_symlinks=False):
+            if name not in old:
+                whole.append(name)
+                moved.append(name)
+        elif _is_plain(entry) and before.get(name) != _stamp(entry):
+            moved.append(name)
+    for name in moved:
+        to = folder / "workspace" / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        (workspace.root / name).rename(to)
+    workspace.home.rename(folder / "home")
+    workspace.home.mkdir(mode=0o700)
+    (folder / f".{WHOLE}").write_text(json.dumps(sorted(whole)), encoding="utf-8")
+    (folder / f".{WHOLE}").rename(folder / WHOLE)
+
+
+def _is_plain(entry: os.DirEntry[str]) -> bool:
+    return entry.is_symlink() or entry.is_file(follow_symlinks=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Over:
+    """A folder of a layer that a sandbox mounts: read from `lower`, written to `upper`."""
+
+    name: str
+    """Below the workspace, or below HOME."""
+    lower: Path
+    upper: Path
+    scratch: Path
+    home: bool = False
+
+
+def lay(layer: Layer, root: Path, over: Path | None) -> list[Over]:
+    """Lay the workspace's part: changed files are copied; whole folders too, unless there is a place for
+    mounts (`over`): then each is an empty folder to mount on."""
+    mounts: list[Over] = []
+    apart = frozenset(layer.whole) if over is not None else frozenset()
+    for entry, name in _below(layer.workspace, lambda name: name not in apart):
+        to = root / name
+        if entry.is_dir(follow_symlinks=False):
+            if to.is_symlink() or not to.is_dir():
+                _clear(to)
+                to.mkdir()
+            if over is not None and name in apart:
+                mounts.append(_mount(name, Path(entry.path), over / str(len(mounts))))
+        elif _is_plain(entry):
+            _clear(to)
+            copy(Path(entry.path), to)
+    return mounts
+
+
+def lay_home(layer: Layer, home: Path, over: Path | None) -> list[Over]:
+    """Lay HOME's part, without what stands there by now: an agent's own files are the harness's."""
+    mounts: list[Over] = []
+    for path in sorted(layer.home.iterdir()):
+        to = home / path.name
+        if to.is_symlink() or to.exists():
+            continue
+        if path.is_dir() and not path.is_symlink() and over is not None:
+            to.mkdir()
+            mounts.append(_mount(path.name, path, over / f"home-{len(mounts)}", home=True))
+        elif path.is_symlink() or path.is_file() or path.is_dir():
+            copy(path, to)
+    return mounts
+
+
+def _mount(name: str, lower: Path, base: Path, *, home: bool = False) -> Over:
+    for part in ("upper", "scratch"):
+        (base / part).mkdir(parents=True)
+    return Over(name=name, lower=lower, upper=base / "upper", scratch=base / "scratch", home=home)
+
+
+def copy(path: Path, to: Path) -> None:
+    """A file, link or folder with its modes and times. Never by hard links: a job may write to its copy.
+    Sockets and pipes are left out."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.copytree(path, to, symlinks=True, ignore=_special, ignore_dangling_symlinks=True)
+    else:
+        shutil.copy2(path, to, follow_symlinks=False)
+
+
+def _special(folder: str, names: Sequence[str]) -> set[str]:
+    kinds = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
+    modes = {name: Path(folder, name).lstat().st_mode for name in names}
+    return {name for name, mode in modes.items() if not any(is_kind(mode) for is_kind in kinds)}
+
+
+def _clear(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _held(lock: Path, cancelled: Event) -> Iterator[None]:
+    """One process at a time makes a layer; who waits can be stopped. The lock dies with its process."""
+    with lock.open("wb") as stream:
+        while True:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if cancelled.wait(POLL_SECONDS):
+                    raise WorkspaceUnavailable("stopped while the project was set up") from None
+        yield

@@ -1,0 +1,66 @@
+"""Which set-up commands a run may use. One that came with a project is read by a person before it runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nightschool.cli.opening import write_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nightschool.cli.output import Output
+    from nightschool.core.jobs import Provision
+    from nightschool.core.tasks import Task
+    from nightschool.settings import Origin
+    from nightschool.wiring import Parts
+
+FOLDER = "agreed"
+"""In our home: one file for each text that a person agreed to."""
+
+
+def provisions(
+    parts: Parts, tasks: Iterable[Task], out: Output, *, yes: bool, asks: bool = True
+) -> dict[str, Provision]:
+    """What the workspaces of each project are given. Asks once for each command that a project brought;
+    raises `NotAllowed` where nobody agrees. Without `asks` nothing will be run, so nobody is asked."""
+    from nightschool.core.tasks import GitSource  # noqa: PLC0415 - help needs no tasks
+
+    found: dict[str, Provision] = {}
+    for project in sorted({task.project for task in tasks if isinstance(task.workspace, GitSource)}):
+        provision, origin = parts.provision(project)
+        if provision.setup is None:
+            continue
+        if asks and origin.place == "project":
+            _agree(parts, provision, origin, out, yes=yes)
+        found[project] = provision
+    return found
+
+
+def _agree(parts: Parts, provision: Provision, origin: Origin, out: Output, *, yes: bool) -> None:
+    agreed = _place(parts, provision)
+    if agreed.exists():
+        return
+    if not yes:
+        network = "with the network of this machine" if provision.network else "without a network"
+        out.note(
+            f"{origin} asks to run this once per commit, in a sandbox, {network}:",
+            *(f"  {line}" for line in (provision.setup or "").splitlines()),
+        )
+        out.confirm(
+            "Run it?",
+            otherwise='pass --yes to agree to it, or set setup.command to your own or to "none" '
+            "(NIGHTSCHOOL_SETUP_COMMAND goes before the project's file).",
+        )
+    told = {"command": provision.setup, "network": provision.network, "from": str(origin), "by": parts.actor}
+    write_private(agreed, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+
+
+def _place(parts: Parts, provision: Provision) -> Path:
+    """By text and network, whichever project brings it: agreed to once, asked about again when it differs."""
+    from nightschool.core.values import digest_of  # noqa: PLC0415
+
+    name = digest_of(provision.setup, provision.network)[:16]
+    return parts.settings.home / FOLDER / f"{name}.json"

@@ -1,0 +1,100 @@
+"""A set-up command that a project brought is read by a person before it runs, once for each text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nightschool.cli import app
+from nightschool.core.errors import NotAllowed
+from nightschool.testing.demo import lay_out
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person with the recorded sessions, standing in the project, whose file asks for a set-up."""
+    person = tmp_path / "person"
+    person.mkdir()
+    root = lay_out(person)
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("NIGHTSCHOOL_CONFIG", str(tmp_path / "config.toml"))
+    config = 'runner = "scripted"\n[harvest]\nlookback_limit_days = 36500\n[limits]\nmax_jobs = 3\n'
+    (tmp_path / "config.toml").write_text(config, encoding="utf-8")
+    asks(root, "mkdir -p deps && echo 1 > deps/one")
+    monkeypatch.chdir(root)
+    return root
+
+
+def asks(root: Path, command: str) -> None:
+    (root / ".nightschool.toml").write_text(f"[setup]\ncommand = {json.dumps(command)}\n", encoding="utf-8")
+
+
+def layers(tmp_path: Path) -> list[Path]:
+    return list(tmp_path.glob("home/work/mirrors/*/layers/*/folders.json"))
+
+
+def test_a_projects_command_is_agreed_to_once(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a person's word nothing runs; with it the same text is not asked about again, another is."""
+    answers = iter([True, False, True, True])
+
+    def confirm(_out: object, question: str, *, otherwise: str) -> None:
+        asked.append(question)
+        if not next(answers):
+            raise NotAllowed([("declined", otherwise)])
+
+    asked: list[str] = []
+    monkeypatch.setattr("nightschool.cli.output.Output.confirm", confirm)
+    assert app.run(["run"]) == 4
+    told = capsys.readouterr().err
+    assert asked == ["Start?", "Run it?"]
+    assert "mkdir -p deps && echo 1 > deps/one" in told
+    assert "without a network" in told
+    assert layers(tmp_path) == []
+    assert app.run(["run"]) == 3
+    assert asked[2:] == ["Start?", "Run it?"]
+    assert layers(tmp_path)
+    assert app.run(["run"]) == 3
+    assert len(asked) == 4
+    asks(project, "mkdir -p other")
+    with pytest.raises(StopIteration):
+        app.run(["run"])
+    assert asked[4:] == ["Run it?"]
+
+
+def test_the_persons_own_command_is_not_asked_about(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the person set goes before the project's file, and is their word; `none` is none."""
+    monkeypatch.setenv("NIGHTSCHOOL_SETUP_COMMAND", "none")
+    assert app.run(["run", "--yes"]) == 3
+    assert layers(tmp_path) == []
+    assert not (tmp_path / "home/agreed").exists()
+    monkeypatch.setenv("NIGHTSCHOOL_SETUP_COMMAND", "mkdir mine")
+    assert app.run(["run"]) == 3
+    assert layers(tmp_path)
+    assert not (tmp_path / "home/agreed").exists()
+
+
+def test_a_set_up_that_fails_is_a_loss_in_the_report(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told with its words, and is no score of the agent."""
+    monkeypatch.setattr("nightschool.stages.replay.PAUSE_SECONDS", 0.0)
+    asks(project, "echo nothing to install from >&2; exit 7")
+    assert app.run(["run", "--yes", "--json"]) == 3
+    report = json.loads(capsys.readouterr().out)
+    assert any("ended with code 7" in note and "nothing to install" in note for note in report["notes"])
+    assert report["spend"]["lost"] > 0
+    assert not any(learned["code"] in {"reject", "accept"} for learned in report["learned"])
+
+
+def test_a_project_may_not_ask_for_a_network(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whether anything has a network is for the person to say."""
+    (project / ".nightschool.toml").write_text('[setup]\ncommand = "true"\nnetwork = true\n')
+    assert app.run(["run", "--yes"]) == 2
+    assert "setup.network may not be set by a project" in capsys.readouterr().err
