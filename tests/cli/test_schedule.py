@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from nightschool.adapters.schedule_folder import ScheduleFolder
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
 from schedulers import Machine, machine
@@ -246,6 +247,18 @@ def test_b56_a_run_that_meets_another_ends_with_6(
     assert done["runs"][0]["code"] == 6
     assert "lock 'cycle'" in (home / "school/schedule/run.log").read_text(encoding="utf-8")
     assert "another cycle ran" in told(capsys, "status")
+
+
+def test_b56_a_start_that_meets_another_start_ends_with_6(
+    made: Machine, project: Path, home: Path, ask: Ask
+) -> None:
+    """B56: of two starts the second runs nothing, says so in the log, and what is known of the first stays."""
+    folder = ScheduleFolder(home / "school")
+    first = ask("schedule", "run", "--project", str(project), code=4)
+    with folder.held():
+        assert ask("schedule", "run", "--project", str(project), code=6)["error"]["code"] == "busy"
+    assert "another start goes on" in folder.log.read_text(encoding="utf-8").splitlines()[-1]
+    assert ask("schedule")["look"]["last"] == first
 
 
 def test_keys_of_the_persons_file_reach_the_run(made: Machine, project: Path, home: Path, ask: Ask) -> None:

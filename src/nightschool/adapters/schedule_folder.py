@@ -17,7 +17,7 @@ from nightschool.core.schedules import Plan, ScheduledRun
 
 T = TypeVar("T")
 LOG_BYTES = 1 << 20
-"""Of the log, and of the older one that it is moved to."""
+"""A log of this size is moved aside, and of one command no more is kept."""
 CHUNK = 1 << 16
 PLAN, LAST = TypeAdapter(Plan), TypeAdapter(ScheduledRun)
 
