@@ -74,15 +74,13 @@ def runs_of(*outcomes: Outcome) -> FakeRunner:
 
 
 def door_of(runner: Runner, store: Store, *, budget: Budget = UNLIMITED, redact: Redact = hide) -> Door:
-    clock = FakeClock(step=timedelta(0))
     return Door(
         runner=runner,
         store=store,
-        clock=clock,
+        clock=FakeClock(step=timedelta(0)),
         redact=redact,
         budget=budget,
         cycle="n-0001",
-        started_at=clock.now(),
     )
 
 

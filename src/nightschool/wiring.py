@@ -234,7 +234,6 @@ class Parts:
             redact=self.redact,
             budget=self.settings.limits.budget,
             cycle=number,
-            started_at=self.clock.now(),
         )
         replay = Replay(
             door=door,

@@ -247,6 +247,9 @@ def test_a_budget_that_ends_is_named(place: Place) -> None:
     report = run_cycle(place, runner=runner, jobs=1)
     assert len(runner.jobs) <= 1
     assert {item.code for item in report.learned} == {"budget-ended"}
+    assert report.ended_by == about(report).why
+    assert f"* ended by: {report.ended_by}" in markdown(report)
+    assert "* jobs: 0 of 1, 1 left" in markdown(report)
     assert "budget" in about(report).why
 
 

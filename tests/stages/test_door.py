@@ -215,17 +215,29 @@ def test_the_time_limit_starts_no_further_job() -> None:
         door.run(job_of("two"), GO)
 
 
-def test_a_clock_that_was_set_back_gives_no_time_as_a_present() -> None:
-    """The time limit counts what passed, whatever the clock was set to meanwhile."""
+@pytest.mark.parametrize("jump", [timedelta(hours=-2), timedelta(hours=9)], ids=["set back", "slept"])
+def test_a_jump_of_the_clock_neither_gives_nor_takes_time(jump: timedelta) -> None:
+    """The time limit counts what the machine was awake, whatever its clock says meanwhile: a night's sleep
+    between two jobs ends no run, and a clock that was set back lengthens none."""
     clock = FakeClock(step=timedelta(0))
     door = door_of(runs_of(did()), MemoryStore(), budget=Budget(jobs=None, wall=timedelta(minutes=5)))
     door.clock = clock
+    door.run(job_of("one"), GO)
     clock.advance(timedelta(minutes=4))
-    assert door.left() > 0
-    clock.advance(timedelta(hours=-2))
-    assert door.left() > 0
+    clock.jump(jump)
+    assert (door.left() > 0, door.worked) == (True, timedelta(minutes=4))
+    door.run(job_of("two"), GO)
     clock.advance(timedelta(minutes=1))
     assert door.left() == 0
+
+
+def test_a_person_who_thinks_about_it_loses_no_time() -> None:
+    """The time limit begins with the first job, not with the question whether to start."""
+    clock = FakeClock(step=timedelta(0))
+    door = door_of(runs_of(did()), MemoryStore(), budget=Budget(jobs=None, wall=timedelta(minutes=5)))
+    door.clock = clock
+    clock.advance(timedelta(hours=1))
+    assert (door.left() > 0, door.worked) == (True, timedelta(0))
 
 
 def test_a_crash_of_a_runner_is_an_outcome() -> None:

@@ -19,6 +19,7 @@ from nightschool.cli.tasks import first_line
 from nightschool.core.proposals import Draft, Verdict
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Draw, Trial
+from nightschool.rules.limits import limits_told
 from nightschool.rules.report import WORDS, setting
 from nightschool.rules.tallies import Tally, tallies, until
 from nightschool.rules.telling import counted, no_task
@@ -70,6 +71,7 @@ def _overview(report: CycleReport) -> Iterator[Piece | str]:
     yield from told(report)
     yield f"{counted(report.trials, 'scored trial')}"
     yield from (f"{counted(count, 'trial')} lost in arm {arm}" for arm, count in report.lost_by_arm)
+    yield from limits_told(report)
     yield from (no_task(count, code) for code, count in report.skipped)
 
 

@@ -60,7 +60,8 @@ def _usual(parts: Parts) -> tuple[timedelta | None, int | None]:
     from nightschool.core.jobs import Finished  # noqa: PLC0415
 
     finished = parts.store.find(Finished)[-200:]
-    walls = [job.ended_at - job.started_at for job in finished]
+    # Not from the times of day, between which a machine may have slept.
+    walls = [job.outcome.usage.wall for job in finished if job.outcome.usage.wall is not None]
     tokens = [job.outcome.usage.tokens for job in finished if job.outcome.usage.tokens is not None]
     wall = sum(walls, timedelta()) / len(walls) if walls else None
     return wall, round(sum(tokens) / len(tokens)) if tokens else None

@@ -48,7 +48,7 @@ def result(out: Output, cycle: Cycle, calibration: Calibration, *, wanted: int, 
     from nightschool.rules.report import spend_line  # noqa: PLC0415
 
     floor, key = calibration.floor(), calibration.key
-    took = (cycle.clock.now() - cycle.door.started_at).total_seconds()
+    took = cycle.door.worked.total_seconds()
     document = {
         "project": cycle.project,
         "cycle": cycle.number,

@@ -223,7 +223,8 @@ def told(report: CycleReport) -> list[Piece | str]:
         pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
     else:
         pieces.append("nothing to learn: no correction was heard often enough yet")
-    pieces += [Line(spend_line(report.spend), "dim"), *(Line(note, "dim") for note in report.notes)]
+    ended = [Line(f"ended by: {report.ended_by}", "dim")] if report.ended_by else []
+    pieces += [Line(spend_line(report.spend), "dim"), *ended, *(Line(note, "dim") for note in report.notes)]
     if report.missing:
         pieces.append(Line(missing_line(report.missing), "dim"))
     waiting = [item.draft for item in report.learned if item.draft is not None]

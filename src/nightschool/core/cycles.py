@@ -99,6 +99,10 @@ class CycleReport(Record):
     """What the person should know: a limit that was hit, what the replays lack, why nothing was learned."""
     missing: tuple[Absent, ...] = ()
     """What shapes the person's agent and was not there in the practice, of either arm."""
+    worked: timedelta | None = None
+    """From the first job on, while the machine was awake: what the limit of minutes counts."""
+    ended_by: str | None = None
+    """The limit that was used up, in words; None where none was."""
     failed: str | None = None
     """Why the cycle broke off; None where it came to its end."""
 

@@ -34,7 +34,12 @@ Vet = Callable[[Draft], Sequence[Finding]]
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The time, aware, in UTC."""
+        """The time, aware, in UTC: for what is stored and told. Anybody may set it, and it jumps."""
+        ...
+
+    def awake(self) -> timedelta:
+        """How long this machine was awake since a moment of its own choice: for limits. It never goes back,
+        nobody can set it, and it stands still while the machine sleeps."""
         ...
 
 

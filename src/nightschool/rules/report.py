@@ -10,6 +10,7 @@ from nightschool.core.cycles import CycleReport, Learned, Spend
 from nightschool.core.harness import Absent
 from nightschool.core.proposals import Edit
 from nightschool.core.trials import AlphaEntry, Estimate
+from nightschool.rules.limits import limits_told
 from nightschool.rules.telling import counted, dollars, left_out, no_task
 
 YEAR = timedelta(days=365)
@@ -60,6 +61,7 @@ def markdown(report: CycleReport) -> str:
         f"* {spend_line(report.spend)}",
         f"* {counted(report.trials, 'scored trial')}",
         *(f"* {counted(count, 'trial')} lost in arm {inline(arm)}" for arm, count in report.lost_by_arm),
+        *(f"* {line}" for line in limits_told(report)),
         "",
         *(["## Notes", "", *(f"* {inline(note)}" for note in report.notes), ""] if report.notes else []),
         *([f"**Broke off:** {inline(report.failed)}", ""] if report.failed else []),

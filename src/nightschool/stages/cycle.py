@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from textwrap import shorten
 
@@ -50,6 +50,7 @@ from nightschool.core.values import Digest, Value
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.corrections import enough
 from nightschool.rules.gate import Policy
+from nightschool.rules.limits import slept
 from nightschool.rules.marks import NOTHING_SAID, Sitting, serving, sitting, standings
 from nightschool.rules.report import promise
 from nightschool.rules.standing import open_draft, root_for, settled, turned_down
@@ -75,6 +76,8 @@ class Prepared(Value):
     """What was read and mined, before a job is started."""
 
     started_at: datetime
+    awake: timedelta
+    """What the clock of limits said then."""
     harvested: HarvestReport
     mined: Mined
     sessions_known: int
@@ -95,7 +98,7 @@ class Preparation:
 
     def prepare(self, request: HarvestRequest) -> Prepared:
         """Harvest and mine."""
-        started = self.clock.now()
+        started, awake = self.clock.now(), self.clock.awake()
         harvested = harvest(
             request,
             sources=self.sources,
@@ -108,7 +111,9 @@ class Preparation:
         mined = mine(
             sessions, store=self.store, projects=self.projects, scope=self.project, max_tasks=self.max_tasks
         )
-        return Prepared(started_at=started, harvested=harvested, mined=mined, sessions_known=len(sessions))
+        return Prepared(
+            started_at=started, awake=awake, harvested=harvested, mined=mined, sessions_known=len(sessions)
+        )
 
     def taken(self, tasks: Sequence[Task]) -> Prepared:
         """These tasks instead of what sessions give, with the corrections that they concern. Nothing is
@@ -134,6 +139,7 @@ class Preparation:
         )
         return Prepared(
             started_at=self.clock.now(),
+            awake=self.clock.awake(),
             harvested=HarvestReport(
                 sessions=(), left_out=(), files=0, unchanged=0, postponed=0, looked_back_to=None
             ),
@@ -202,14 +208,14 @@ class Cycle:
 
     def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
         """What the cycle read, tried and came to."""
-        harvested, mined = prepared.harvested, prepared.mined
+        harvested, mined, ended = prepared.harvested, prepared.mined, self.clock.now()
         # A candidate has words of train sessions alone; the person reads those that `corrections` shows.
         said = {item.id: item.statement for item in mined.corrections}
         words = {item.id: said.get(item.correction, item.statement) for item in mined.candidates}
         return CycleReport(
             cycle=self.number,
             started_at=prepared.started_at,
-            ended_at=self.clock.now(),
+            ended_at=ended,
             project=self.project or "",
             runner=self.door.name,
             runner_version=self.door.version(),
@@ -231,10 +237,13 @@ class Cycle:
             ),
             spend=self.door.spend,
             budget=self.door.budget,
+            worked=self.door.worked,
+            ended_by=_ended_by(self.door.stopped_by(), learned),
             trials=self.replay.made,
             lost_by_arm=tuple(sorted(self.replay.lost.items())),
             notes=(
                 *self.notes,
+                *slept(ended - prepared.started_at, self.clock.awake() - prepared.awake),
                 *self._losses(),
                 *_notes(mined, learned),
                 *_promise(self.store, self.clock.now()),
@@ -429,6 +438,11 @@ def _sitting(holdout: HoldoutVersion, store: Store, chosen: frozenset[str] | Non
 def _promise(store: Store, now: datetime) -> tuple[str, ...]:
     told = promise(store.find(AlphaEntry), now)
     return () if told is None else (told,)
+
+
+def _ended_by(stopped: str | None, learned: Sequence[Learned]) -> str | None:
+    """The limit that is used up, or too low for the next thing to do."""
+    return stopped or next((item.why for item in learned if item.code == "budget-ended"), None)
 
 
 def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:

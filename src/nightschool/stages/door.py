@@ -42,10 +42,9 @@ class Door:
     redact: Redact
     budget: Budget
     cycle: str
-    started_at: datetime
     _spend: Spend = field(default_factory=Spend)
-    _looked_at: datetime | None = None
-    _elapsed: timedelta = timedelta(0)
+    _began: timedelta | None = None
+    """By the clock that stands still in sleep: when the first job was booked."""
     _lock: Lock = field(default_factory=Lock)
 
     @property
@@ -64,6 +63,12 @@ class Door:
         """The outcome of a job that finished before, at no cost."""
         finished = self.store.get(Finished, self.safe(job).key)
         return finished.outcome if finished is not None else None
+
+    @property
+    def worked(self) -> timedelta:
+        """Since the first job began, without the time that the machine slept."""
+        with self._lock:
+            return self._worked()
 
     def left(self) -> int:
         """How many more jobs the budget allows to start now, each booked in full."""
@@ -120,6 +125,7 @@ class Door:
             reason = self._over()
             if reason is not None:
                 raise BudgetExhausted(reason)
+            self._began = self.clock.awake() if self._began is None else self._began
             self._spend = replace(self._spend, jobs=self._spend.jobs + 1, unsettled=self._spend.unsettled + 1)
         self.store.commit(reservation)
         return reservation
@@ -183,11 +189,8 @@ class Door:
         return _no_room(self._spend, self.budget)
 
     def _worked(self) -> timedelta:
-        """Time since the start; a clock that is set back meanwhile gives no time as a present."""
-        now = self.clock.now()
-        self._elapsed += max(timedelta(0), now - (self._looked_at or self.started_at))
-        self._looked_at = now
-        return self._elapsed
+        """Neither a sleep nor a clock that was set takes time of the limit away, or gives any."""
+        return timedelta(0) if self._began is None else self.clock.awake() - self._began
 
 
 def _no_room(spend: Spend, budget: Budget) -> str | None:

@@ -17,14 +17,26 @@ class FakeClock:
         self._guard = threading.Lock()
         self._next = start.astimezone(UTC)
         self._step = step
+        self._awake = timedelta(0)
 
     def now(self) -> datetime:
         with self._guard:
             now = self._next
             self._next = now + self._step
+            self._awake += self._step
         return now
+
+    def awake(self) -> timedelta:
+        with self._guard:
+            return self._awake
 
     def advance(self, by: timedelta) -> None:
         """Let time pass without a reading."""
+        with self._guard:
+            self._next += by
+            self._awake += by
+
+    def jump(self, by: timedelta) -> None:
+        """Let the machine sleep so long, or somebody set its clock."""
         with self._guard:
             self._next += by

@@ -1,0 +1,83 @@
+"""Ctrl-C more than once: what runs is stopped, nothing is left, nobody sees a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CODE = """
+import sys, time
+from nightschool.cli import app, main
+def wait():
+    try:
+        open(sys.argv[2], 'w').close()
+        time.sleep(60)
+    finally:
+        open(sys.argv[3], 'w').close()
+        time.sleep(0.5)
+        open(sys.argv[4], 'w').close()
+app.run.__globals__['COMMANDS']['wait'] = wait
+app.run.__globals__['_asked'] = lambda _: ['wait']
+main()
+"""
+
+
+@pytest.mark.parametrize(("more", "cleaned"), [(0, True), (1, True), (2, False)])
+def test_a_second_interrupt_lets_the_first_one_finish(tmp_path: Path, more: int, *, cleaned: bool) -> None:
+    """While what runs is being stopped an impatient second Ctrl-C changes nothing; a third one ends it at
+    once. Each time the exit code is 130, without a word."""
+    running, stopping, done = (tmp_path / name for name in ("running", "stopping", "done"))
+    os.mkfifo(running)
+    os.mkfifo(stopping)
+    arguments = [sys.executable, "-c", CODE, "wait", *map(str, (running, stopping, done))]
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE)
+    running.read_bytes()
+    process.send_signal(signal.SIGINT)
+    stopping.read_bytes()
+    for _ in range(more):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)  # two signals of one kind that wait are one
+    _, told = process.communicate(timeout=30)
+    assert (process.returncode, told, done.exists()) == (130, b"", cleaned)
+
+
+def processes_in(folder: Path) -> list[bytes]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if str(folder).encode() in line:
+            found.append(line)
+    return found
+
+
+def test_two_interrupts_leave_nothing_of_a_run(tmp_path: Path) -> None:
+    """Ctrl-C twice while jobs work in the sandbox: 130, no traceback, no process, no folder, no lock."""
+    environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nightschool", "demo"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    while not list(tmp_path.glob("*/**/jobs/job-*/home")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    _, told = process.communicate(timeout=30)
+    # A second one that comes when all is done ends the process by the signal: 130 to a shell as well.
+    assert process.returncode in {130, -signal.SIGINT}
+    assert b"Traceback" not in told
+    assert list(tmp_path.iterdir()) == []
+    assert processes_in(tmp_path) == []
