@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
 
-from nightschool.core.cycles import CycleReport
+from nightschool.core.cycles import CycleReport, Learned
 from nightschool.rules.telling import counted
 
 NOTICED = timedelta(minutes=2)
@@ -25,6 +25,11 @@ def limits_told(report: CycleReport) -> list[str]:
         _line("tokens", spend.tokens, budget.tokens, spend.unknown_tokens),
         _line("dollars", spend.cost, budget.cost, spend.unknown_cost),
     ]
+
+
+def ended_by(stopped: str | None, learned: Sequence[Learned]) -> str | None:
+    """The limit that is used up, or too low for the next thing to do."""
+    return stopped or next((item.why for item in learned if item.code == "budget-ended"), None)
 
 
 def slept(by_the_day: timedelta, awake: timedelta) -> Sequence[str]:

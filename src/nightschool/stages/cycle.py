@@ -50,7 +50,7 @@ from nightschool.core.values import Digest, Value
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.corrections import enough
 from nightschool.rules.gate import Policy
-from nightschool.rules.limits import slept
+from nightschool.rules.limits import ended_by, slept
 from nightschool.rules.marks import NOTHING_SAID, Sitting, serving, sitting, standings
 from nightschool.rules.report import promise
 from nightschool.rules.standing import open_draft, root_for, settled, turned_down
@@ -238,7 +238,7 @@ class Cycle:
             spend=self.door.spend,
             budget=self.door.budget,
             worked=self.door.worked,
-            ended_by=_ended_by(self.door.stopped_by(), learned),
+            ended_by=ended_by(self.door.stopped_by(), learned),
             trials=self.replay.made,
             lost_by_arm=tuple(sorted(self.replay.lost.items())),
             notes=(
@@ -438,11 +438,6 @@ def _sitting(holdout: HoldoutVersion, store: Store, chosen: frozenset[str] | Non
 def _promise(store: Store, now: datetime) -> tuple[str, ...]:
     told = promise(store.find(AlphaEntry), now)
     return () if told is None else (told,)
-
-
-def _ended_by(stopped: str | None, learned: Sequence[Learned]) -> str | None:
-    """The limit that is used up, or too low for the next thing to do."""
-    return stopped or next((item.why for item in learned if item.code == "budget-ended"), None)
 
 
 def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:
