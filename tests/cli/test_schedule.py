@@ -252,7 +252,7 @@ def test_b56_a_run_that_meets_another_ends_with_6(
 def test_b56_a_start_that_meets_another_start_ends_with_6(
     made: Machine, project: Path, home: Path, ask: Ask
 ) -> None:
-    """B56: of two starts the second runs nothing, says so in the log, and what is known of the first stays."""
+    """B56: the second start runs nothing and says so in the log; what is known of the first stays."""
     folder = ScheduleFolder(home / "school")
     first = ask("schedule", "run", "--project", str(project), code=4)
     with folder.held():
