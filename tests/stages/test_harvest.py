@@ -14,7 +14,7 @@ from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
 from nightschool.adapters.codex.transcripts import CodexTranscripts
 from nightschool.core.errors import Busy, UserError
 from nightschool.core.jobs import MARKER
-from nightschool.core.ports import TranscriptSource
+from nightschool.core.ports import TellRow, TranscriptSource
 from nightschool.core.sessions import Offset, ReadResult, Roots, Session, TranscriptRef, Window
 from nightschool.core.values import Record
 from nightschool.stages.harvest import LOCK, HarvestReport, HarvestRequest, harvest
@@ -273,7 +273,9 @@ def test_a_file_that_vanished_is_no_error(home: Home) -> None:
         recognises = CodexTranscripts(redact=str).recognises
         retention = CodexTranscripts(redact=str).retention
 
-        def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
+        def read(
+            self, ref: TranscriptRef, since: Offset | None, *, told: TellRow | None = None
+        ) -> ReadResult:
             Path(ref.path).unlink()
             return CodexTranscripts(redact=str).read(ref, since)
 

@@ -45,6 +45,8 @@ class Place(NamedTuple):
 class _AgentTurn:
     place: Place
     end: int
+    number: int
+    """Its index among the turns."""
     texts: list[str] = field(default_factory=list)
     calls: dict[str, ToolCall] = field(default_factory=dict)
     interrupted: bool = False
@@ -84,6 +86,16 @@ class Conversation:
     @property
     def late(self) -> tuple[LateResult, ...]:
         return tuple(self._late.values())
+
+    @property
+    def latest(self) -> int:
+        """Index of the turn that was added to last."""
+        return len(self._turns) - 1
+
+    def turn_of(self, call_id: str) -> int | None:
+        """Index of the turn that a call stands in; None where it was not seen here."""
+        turn = self._calls.get(call_id)
+        return None if turn is None else turn.number
 
     def human(self, text: str, place: Place) -> None:
         self._open = None
@@ -133,7 +145,7 @@ class Conversation:
     def _agent(self, place: Place, model: str | None) -> _AgentTurn:
         turn = self._open
         if turn is None:
-            turn = self._open = _AgentTurn(place, place.end)
+            turn = self._open = _AgentTurn(place, place.end, len(self._turns))
             self._turns.append(turn)
         turn.end = place.end
         turn.model = self.short(model) if model else turn.model

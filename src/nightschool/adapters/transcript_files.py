@@ -11,10 +11,22 @@ from typing import Any
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import Conversation
 from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
-from nightschool.core.ports import Redact
-from nightschool.core.sessions import LeftOut, Offset, ReadResult, Retention, Roots, Session, TranscriptRef
+from nightschool.core.ports import Redact, TellRow
+from nightschool.core.sessions import (
+    Became,
+    LeftOut,
+    Offset,
+    ReadResult,
+    Retention,
+    Roots,
+    RowFate,
+    Session,
+    TranscriptRef,
+)
 
 _FIRST_ROWS = 40
+_KIND = 60
+"""Characters of what a row calls itself."""
 
 
 class Reading(ABC):
@@ -28,6 +40,8 @@ class Reading(ABC):
         self._last: datetime | None = None
         self._known = False
         """A row was this agent's."""
+        self._fates: list[tuple[Became, str, int | None, str | None]] | None = None
+        """What became of the present row, where somebody asks."""
 
     @abstractmethod
     def is_dull(self, line: bytes) -> bool: ...
@@ -41,6 +55,24 @@ class Reading(ABC):
 
     @abstractmethod
     def session(self, since: Offset | None) -> Session: ...
+
+    @abstractmethod
+    def kind(self, row: Row) -> str:
+        """What a row calls itself."""
+
+    def became(
+        self, what: Became, why: str = "", *, turn: int | None = None, call_id: str | None = None
+    ) -> None:
+        """Says what became of the row at hand. Costs nothing where nobody asks."""
+        if self._fates is not None:
+            self._fates.append((what, why, turn, call_id))
+
+    def take_and_tell(self, row: Row, told: TellRow) -> None:
+        self._fates = []
+        self.take(row)
+        kind = self._talk.text(self.kind(row), _KIND)
+        for what, why, turn, call_id in self._fates or [(Became.NOTHING, "", None, None)]:
+            told(RowFate(offset=row.offset, kind=kind, became=what, why=why, turn=turn, call_id=call_id))
 
     def timed(self, at: datetime | None) -> None:
         if at is not None:
@@ -117,7 +149,7 @@ class TranscriptFiles(ABC):
             first = zip(opened.rows(), range(_FIRST_ROWS), strict=False)
             return any(self.is_ours(row.value) for row, _ in first)
 
-    def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
+    def read(self, ref: TranscriptRef, since: Offset | None, *, told: TellRow | None = None) -> ReadResult:
         opened = open_rows(ref.path, since)
         if isinstance(opened, LeftOut):
             return ReadResult(session=None, offset=None, left_out=(opened,))
@@ -126,6 +158,10 @@ class TranscriptFiles(ABC):
             if before is not None:
                 self._redact(opened.just_before())  # so that an echo of a secret in it is known
             reading = self.reading(opened, before)
-            for row in opened.rows(reading.is_dull):
-                reading.take(row)
+            # Who asks for each row is told of the dull ones, too.
+            for row in opened.rows(reading.is_dull) if told is None else opened.rows():
+                if told is None:
+                    reading.take(row)
+                else:
+                    reading.take_and_tell(row, told)
         return reading.result(before, source=self.name, title=self.title)

@@ -14,7 +14,7 @@ from nightschool.core.harness import Absent, File, Harness, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome, Provision
 from nightschool.core.proposals import Draft, Finding
 from nightschool.core.schedules import Entry, Plan, ScheduledRun
-from nightschool.core.sessions import Offset, ReadResult, Retention, Roots, TranscriptRef
+from nightschool.core.sessions import Offset, ReadResult, Retention, Roots, RowFate, TranscriptRef
 from nightschool.core.tasks import WorkspaceSource
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, Record
@@ -24,6 +24,8 @@ R = TypeVar("R", bound=Record)
 Progress = Callable[[str, int, int | None], None]
 """Told what goes on, in plain words, and how much of how much is done (None: nobody knows). For the person
 who waits: nothing depends on it."""
+TellRow = Callable[[RowFate], None]
+"""Told what became of each row, as it is read."""
 Redact = Callable[[str], str]
 """Replaces each secret in a text by a stand-in; the same secret gives the same stand-in."""
 SecondOpinion = Callable[[str], Sequence[tuple[str, str]]]
@@ -74,13 +76,16 @@ class TranscriptSource(Protocol):
         """Whether the file's first rows are this agent's, whatever its name."""
         ...
 
-    def read(self, ref: TranscriptRef, since: Offset | None) -> ReadResult:
+    def read(self, ref: TranscriptRef, since: Offset | None, *, told: TellRow | None = None) -> ReadResult:
         """The session in the file, or (with `since`) the part of it that lies behind that offset.
 
         Never raises for bad content: a bad row costs that row, is counted in `left_out` with its
         byte offset, and reading goes on. Two rows run together on one line are both read. A last
         line without a newline that is no whole row is left for the next read and not counted.
         Where the file was replaced (its head differs) it is read from the start.
+
+        With `told` each row is told of, in order, with what became of it; what is no row stands in
+        `left_out`. It changes nothing of what is read.
         """
         ...
 

@@ -354,6 +354,41 @@ class LeftOut(Value):
     refusals: int | None = None
 
 
+class Became(StrEnum):
+    """What became of a row of a transcript."""
+
+    HUMAN = "human"
+    """A person's turn."""
+    SAID = "said"
+    """A part of the agent's turn."""
+    CALL = "call"
+    RESULT = "result"
+    INTERRUPTION = "interruption"
+    FACTS = "facts"
+    """It tells of the session: folder, version, branch, model."""
+    COPY = "copy"
+    """What it says was read already, or belongs to another session."""
+    LEFT_OUT = "left out"
+    """It could have been a turn, and is none."""
+    NOTHING = "nothing"
+    """It says nothing of turns or calls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFate(Value):
+    """One thing that one row became, and why. A row of several blocks may have several."""
+
+    offset: int
+    kind: str
+    """What the row calls itself, redacted and bounded."""
+    became: Became
+    why: str = ""
+    """Never the row's own words."""
+    turn: int | None = None
+    """Index into the turns of what was read."""
+    call_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadResult(Value):
     """What one read of one file gave. `session` is None where the file holds no session."""

@@ -86,6 +86,27 @@ def adopt(
         return carry_out(intended, store=store, live=live, expected=now_live.content, content=after)
 
 
+def objections(
+    draft_id: str,
+    *,
+    store: Store,
+    live: LiveFiles,
+    place: Callable[[Target], Path],
+    vet: Vet,
+    actor: str,
+    reason: str = "",
+) -> tuple[tuple[str, str], ...]:
+    """All that speaks against adopting a draft as it is now, each with a code. Writes nothing."""
+    case = dossier(store, draft_id)
+    try:
+        _permit(case, live.read(place(case.draft.target)), store=store, vet=vet, actor=actor, reason=reason)
+    except NotAllowed as refused:
+        return refused.reasons
+    except StaleLiveFile as stale:
+        return (("live-changed", str(stale)),)
+    return ()
+
+
 def reject(draft_id: str, *, store: Store, clock: Clock, actor: str, reason: str) -> Review:
     """Turn a draft down. One that was turned down already gives that review."""
     with store.hold(LOCK):

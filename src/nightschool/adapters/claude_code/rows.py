@@ -63,6 +63,8 @@ class Prompt:
     interrupted: bool = False
     plainly: bool = False
     """Interrupted while no tool was asked about."""
+    why: str = ""
+    """Why nobody sent anything."""
 
 
 def is_dull(line: bytes) -> bool:
@@ -88,8 +90,10 @@ def prompt_of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Pro
     origin = row.get("origin")
     kind = word(origin.get("kind")) if isinstance(origin, dict) else None
     machine = kind not in {None, "human"} or row.get("promptSource") == "system"
-    if machine or any(row.get(flag) for flag in _HIDDEN):
-        return Prompt(text=None)
+    if machine:
+        return Prompt(text=None, why="a machine sent it, not a person")
+    if any(row.get(flag) for flag in _HIDDEN):
+        return Prompt(text=None, why="put in by the client, and hidden from the person")
     words: list[str] = []
     interrupted = plainly = image = False
     for part in parts:
@@ -104,10 +108,16 @@ def prompt_of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Pro
         if own.strip() and not own.lstrip().startswith(_NOT_TYPED):
             words.append(_as_typed(own))
         elif own.strip():
-            return Prompt(text=None, interrupted=interrupted, plainly=plainly)
+            why = "a notice of the client, or a command that it carries out itself"
+            return Prompt(text=None, interrupted=interrupted, plainly=plainly, why=why)
     sent = "\n".join(words)
     if not sent.strip():
-        return Prompt(text="[image]" if image else None, interrupted=interrupted, plainly=plainly)
+        return Prompt(
+            text="[image]" if image else None,
+            interrupted=interrupted,
+            plainly=plainly,
+            why="no words of a person in it",
+        )
     return Prompt(text=sent, interrupted=interrupted, plainly=plainly)
 
 

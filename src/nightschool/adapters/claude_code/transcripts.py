@@ -35,6 +35,7 @@ from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import (
+    Became,
     CallStatus,
     LateResult,
     Offset,
@@ -130,6 +131,12 @@ class _Reading(Reading):
         self._known = self._known or dull
         return dull
 
+    def kind(self, row: Row) -> str:
+        kind = word(row.value.get("type")) or "no type"
+        found = row.value.get("attachment")
+        inner = word(found.get("type")) if kind == "attachment" and isinstance(found, dict) else None
+        return f"{kind} {inner}" if inner else kind
+
     def take(self, row: Row) -> None:
         value = row.value
         kind = word(value.get("type"))
@@ -146,6 +153,7 @@ class _Reading(Reading):
         uuid = self._talk.own_id(value.get("uuid"))
         if uuid is not None:
             if uuid in self._seen:
+                self.became(Became.COPY, "a row with the same id was read before")
                 return
             self._seen.add(uuid)
         message = value.get("message")
@@ -155,7 +163,9 @@ class _Reading(Reading):
         if self._carry.sidechain is None:
             self._carry.sidechain = sidechain
         if sidechain and not self._carry.sidechain:
-            return  # a sub-agent's rows in its parent's file, as old versions wrote them
+            # A sub-agent's rows in its parent's file, as old versions wrote them.
+            self.became(Became.LEFT_OUT, "a sub-agent's row in the file of its parent")
+            return
         if kind == "assistant":
             self._agent(value, message, place)
         else:
@@ -177,13 +187,17 @@ class _Reading(Reading):
     def _agent(self, value: Mapping[str, Any], message: Mapping[str, Any], place: Place) -> None:
         model = message.get("model")
         if value.get("isApiErrorMessage") or model == "<synthetic>":
-            return  # the client's own words: an outage, an expired login
+            # An outage, an expired login.
+            self.became(Became.LEFT_OUT, "the client's own words, not the agent's")
+            return
         model = model if isinstance(model, str) else None
         for block in blocks(message):
             match block.get("type"):
                 case "text" if isinstance(text := block.get("text"), str):
                     self._carry.queued = ""
                     self._talk.said(text, self._named(value, place, text), model)
+                    if text.strip():
+                        self.became(Became.SAID, turn=self._talk.latest)
                 case "tool_use" if (call_id := self._talk.own_id(block.get("id"))) is not None:
                     self._carry.queued = ""
                     name, given = str(block.get("name", "")), block.get("input")
@@ -195,6 +209,7 @@ class _Reading(Reading):
                         model,
                         skill=skill if isinstance(skill, str) else None,
                     )
+                    self.became(Became.CALL, turn=self._talk.turn_of(call_id), call_id=call_id)
 
     def _named(self, value: Mapping[str, Any], place: Place, text: str) -> Place:
         return place._replace(row=self._talk.row(value.get("uuid"), place.at, text, Speaker.AGENT))
@@ -209,12 +224,21 @@ class _Reading(Reading):
         prompt = prompt_of(value, parts)
         if prompt.interrupted and (prompt.plainly or not self._carry.refused):
             self._talk.interrupted(self._named(value, place, INTERRUPTED))
+            self.became(Became.INTERRUPTION, "a person stopped the agent", turn=self._talk.latest)
+        elif prompt.interrupted:
+            self.became(Became.COPY, "the notice of a call that was turned down, which counts already")
         if prompt.text is None:
+            if not prompt.interrupted:
+                self.became(Became.LEFT_OUT, prompt.why)
             return
         if not self._carry.prompted:
             self._carry.prompted = True
             self._carry.ours = prompt.text.lstrip().startswith(f"[{MARKER}")
-        if not self._carry.sidechain and value.get("entrypoint") != _HEADLESS:
+        if self._carry.sidechain:
+            self.became(Became.LEFT_OUT, "a prompt for a sub-agent: an agent wrote it")
+        elif value.get("entrypoint") == _HEADLESS:
+            self.became(Became.LEFT_OUT, "sent by a program, not by a person")
+        else:
             self._human(prompt, value.get("uuid"), place, queued=False)
 
     def _result(self, part: Mapping[str, Any]) -> None:
@@ -229,6 +253,7 @@ class _Reading(Reading):
             code = int(found.group(1)) if found else None
         self._carry.refused = self._carry.refused or status is CallStatus.REFUSED
         result = self._talk.text(text, RESULT_LIMIT)
+        self.became(Became.RESULT, turn=self._talk.turn_of(call_id), call_id=call_id)
         self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
 
     def _attachment(self, value: Mapping[str, Any], place: Place) -> None:
@@ -242,6 +267,7 @@ class _Reading(Reading):
         told = {"origin": found.get("origin"), "isMeta": found.get("isMeta")}
         prompt = prompt_of(told, blocks({"content": found.get("prompt")}))
         if prompt.text is None or self._carry.sidechain or value.get("entrypoint") == _HEADLESS:
+            self.became(Became.LEFT_OUT, prompt.why or "no person queued it")
             return
         self._learn(value, place.at)
         if uuid is not None:
@@ -254,10 +280,12 @@ class _Reading(Reading):
         digest = digest_of(text)[:16]
         if not queued and digest == self._carry.queued:
             self._carry.queued = ""
+            self.became(Became.COPY, "the same prompt was read where it was queued")
             return
         self._carry.queued = digest if queued else ""
         self._carry.refused = False
         self._talk.human(text, place._replace(row=self._talk.row(uuid, place.at, text, Speaker.HUMAN)))
+        self.became(Became.HUMAN, turn=self._talk.latest)
 
     def _session_id(self, since: Offset | None) -> str:
         """The file's name, which is the session's id; where it is another, what the rows say: those of

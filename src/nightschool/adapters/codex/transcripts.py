@@ -40,6 +40,7 @@ from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import (
+    Became,
     LateResult,
     Offset,
     Session,
@@ -116,6 +117,11 @@ class _Reading(Reading):
         self._known = self._known or dull
         return dull
 
+    def kind(self, row: Row) -> str:
+        kind, payload = word(row.value.get("type")) or "no type", row.value.get("payload")
+        inner = word(payload.get("type")) if isinstance(payload, dict) else None
+        return f"{kind} {inner}" if inner else kind
+
     def take(self, row: Row) -> None:
         value = row.value
         if not _is_ours(value):
@@ -129,9 +135,11 @@ class _Reading(Reading):
             return
         if self._is_copy(at):
             self._copied += 1
+            self.became(Became.COPY, "taken over from the session that this one was made of")
             return
         place = Place("", at, row.offset, row.end)
         if kind == "turn_context":
+            self.became(Became.FACTS, "folder and model")
             self.learn("cwd", payload.get("cwd"))
             model = word(payload.get("model"))
             self._carry.model = self._talk.short(model) if model else self._carry.model
@@ -146,7 +154,9 @@ class _Reading(Reading):
         own = self._carry.session or self._file_id or session
         if session != own:
             self._carry.copying = True
+            self.became(Became.COPY, "begins the history of the session that this one was made of")
             return
+        self.became(Became.FACTS, "id, folder, version and branch")
         self._carry.session = session
         if self._carry.begun is None and at is not None:
             self._carry.begun = at.isoformat()
@@ -177,28 +187,42 @@ class _Reading(Reading):
                 self._prompt(payload, item, place)
             case "entered_review_mode":
                 self._carry.reviewing = True
+                self.became(Became.FACTS, "a review begins: its prompts are the client's")
             case "exited_review_mode":
                 self._carry.reviewing = False
+                self.became(Became.FACTS, "the review ends")
             case "turn_aborted" if payload.get("reason", "interrupted") == "interrupted":
                 self._talk.interrupted(self._named(payload, place, "turn_aborted"))
+                self.became(Became.INTERRUPTION, "a person stopped the agent", turn=self._talk.latest)
 
     def _prompt(self, payload: Mapping[str, Any], item: Mapping[str, Any] | None, place: Place) -> None:
         text = bare_text(payload, item)
         if text is None:
+            self.became(Became.LEFT_OUT, "put in by the client, or without words of a person")
             return
         if not self._carry.prompted:
             self._carry.prompted = True
             self._carry.ours = text.lstrip().startswith(f"[{MARKER}")
         self._machine = self._machine or self._carry.headless
         if self._carry.headless or self._carry.sidechain or self._carry.reviewing:
+            self.became(Became.LEFT_OUT, self._not_a_persons())
             return
         shape, digest = ("item" if item else "event"), digest_of(text)[:16]
         before, self._carry.told = self._carry.told, f"{shape} {digest}"
         if before.endswith(f" {digest}") and not before.startswith(f"{shape} "):
+            self.became(Became.COPY, "the same prompt in another form")
             return
         source = item if item is not None else payload
         row = self._talk.row(source.get("id"), place.at, text, Speaker.HUMAN)
         self._talk.human(text, place._replace(row=row))
+        self.became(Became.HUMAN, turn=self._talk.latest)
+
+    def _not_a_persons(self) -> str:
+        if self._carry.headless:
+            return "sent by a program, not by a person"
+        if self._carry.sidechain:
+            return "a prompt for a sub-agent: an agent wrote it"
+        return "a prompt of a review: the client wrote it"
 
     def _item(self, payload: Mapping[str, Any], place: Place) -> None:
         kind, call_id = word(payload.get("type")), self._talk.own_id(payload.get("call_id"))
@@ -206,6 +230,10 @@ class _Reading(Reading):
             text = output_text(payload.get("content"))
             self._carry.told = ""
             self._talk.said(text, self._named(payload, place, text), self._carry.model)
+            if text.strip():
+                self.became(Became.SAID, turn=self._talk.latest)
+        elif kind == "message" and payload.get("role") == "user":
+            self.became(Became.COPY, "what a person typed stands in an event; the client put in the rest")
         elif kind in {"function_call", "custom_tool_call"} and call_id is not None:
             self._carry.told = ""
             name = str(payload.get("name", ""))
@@ -215,10 +243,12 @@ class _Reading(Reading):
                 command = self._talk.text(script, TEXT_LIMIT) if script else None
                 call = self._talk.with_command(call, command)
             self._talk.called(call, self._named(payload, place, call_id), self._carry.model)
+            self.became(Became.CALL, turn=self._talk.turn_of(call_id), call_id=call_id)
         elif kind in {"function_call_output", "custom_tool_call_output"} and call_id is not None:
             output = payload.get("output")
             status, code = judged(output)
             result = self._talk.text(output_text(output), RESULT_LIMIT)
+            self.became(Became.RESULT, turn=self._talk.turn_of(call_id), call_id=call_id)
             self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
 
     def _named(self, payload: Mapping[str, Any], place: Place, text: str) -> Place:

@@ -8,7 +8,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nightschool.core.ports import Redact, TranscriptSource
-from nightschool.core.sessions import Offset, ReadResult, Roots, Session, TranscriptRef
+from nightschool.core.sessions import (
+    Became,
+    Offset,
+    ReadResult,
+    Roots,
+    RowFate,
+    Session,
+    Speaker,
+    TranscriptRef,
+)
 
 MakeSource = Callable[[Redact], TranscriptSource]
 RowsFor = Callable[[Sequence[str]], Sequence[bytes]]
@@ -30,6 +39,7 @@ def check_source(make_source: MakeSource, rows_for: RowsFor, folder: Path) -> No
     session = _reads(source, whole)
     _bad_rows(source, folder, rows, session)
     _parts(source, folder, rows, session)
+    _tells(source, folder, rows)
     _replaced(source, folder, rows)
     _no_files(source, folder)
     _odd_files_are_found(source, folder)
@@ -133,6 +143,24 @@ def _parts(source: TranscriptSource, folder: Path, rows: Sequence[bytes], clean:
         assert joined.turns == _session(_read(source, path)).turns, f"cut at {cut}: the halves differ"
         assert _prompts(joined) == _prompts(clean)
         assert joined.extended(_session(behind)).turns == joined.turns, "reading twice doubled something"
+
+
+def _tells(source: TranscriptSource, folder: Path, rows: Sequence[bytes]) -> None:
+    """Who asks is told of each row, and reads the same."""
+    path = _written(folder / "told.jsonl", (rows[0], BAD[0], *rows[1:]))
+    told: list[RowFate] = []
+    result = source.read(_ref(source, path), None, told=told.append)
+    assert result == _read(source, path), "to tell of rows changes what is read"
+    lines = path.read_bytes().splitlines(keepends=True)
+    offsets = [sum(map(len, lines[:number])) for number in range(len(lines))]
+    bad = {out.offset for out in result.left_out if out.offset is not None}
+    assert sorted({fate.offset for fate in told} | bad) == offsets, "a row was not told of"
+    assert [fate.offset for fate in told] == sorted(fate.offset for fate in told), "told out of order"
+    session = _session(result)
+    people = [index for index, turn in enumerate(session.turns) if turn.speaker is Speaker.HUMAN]
+    assert [f.turn for f in told if f.became is Became.HUMAN] == people, "a person's turn is told once"
+    assert all(f.why for f in told if f.became in {Became.COPY, Became.LEFT_OUT}), "no reason was told"
+    assert SECRET not in repr(told), "a secret was told"
 
 
 def _replaced(source: TranscriptSource, folder: Path, rows: Sequence[bytes]) -> None:
