@@ -43,10 +43,11 @@ def test_what_is_written_is_read_back(
     prompt: str, asked: tuple[Footprint | Touched, ...], start: FilesSource | GitSource
 ) -> None:
     """Sign by sign, whatever a request, a term or a file holds."""
-    one = replace(task("x"), prompt=prompt, checks=asked, workspace=start, concerns=("k-0123456789",))
+    about = ("k-0123456789",)
+    one = replace(task("x"), prompt=prompt, checks=asked, workspace=start, concerns=about, folder="a/b")
     (found,) = parsed(written("/p", [one], [], {}), "f").task
     assert (found.id, found.prompt, found.check, found.split) == (one.id, prompt, asked, one.split)
-    assert found.concerns == one.concerns
+    assert (found.concerns, found.folder) == (one.concerns, one.folder)
     if isinstance(start, GitSource):
         assert (found.commit, found.file) == (COMMIT, ())
     else:
@@ -153,6 +154,7 @@ FILE = '[[task.file]]\npath = "{}"\ntext = "x"\n'
         ),
         (HEAD + '[[task]]\nprompt = "a"\n' + CHECK, "commit: say what the work begins with"),
         (HEAD + "[[task]]\n" + GOOD + CHECK + FILE.format("a"), "commit: say what the work begins with"),
+        (HEAD + "[[task]]\n" + GOOD + 'folder = "../x"\n' + CHECK, "task 1: folder: where the work begins"),
         (HEAD + "[[task]]\n" + GOOD + 'concerns = ["use pnpm"]\n' + CHECK, "task 1: concerns: each is an id"),
         *(
             (

@@ -130,6 +130,17 @@ def test_an_edited_task_is_a_new_one_beside_the_old(split: Split) -> None:
     assert len(store.find(Task)) == 3
 
 
+def test_where_the_work_begins_comes_with_a_task() -> None:
+    """A task in another folder is another task; the one of a session keeps its own."""
+    store = MemoryStore()
+    here = replace(known(), folder="packages/web")
+    store.commit(here)
+    assert bring(store, replace(as_written(here), folder="packages/web")).tasks == (here,)
+    there = bring(store, replace(as_written(here), folder="packages/api"), one(REQUESTS[1]))
+    assert [made.folder for made in there.tasks] == ["packages/api", ""]
+    assert there.edited == ((here.id, there.tasks[0].id),)
+
+
 def test_a_file_read_twice_gives_the_same_tasks() -> None:
     """The second time nothing is new; a review that was missing is added, and none is said twice."""
     store = MemoryStore()

@@ -88,6 +88,7 @@ def import_(file: File, *, project: Project = None, json: Json = False) -> ExitC
     The file has format, project, reviewed, and for each [[task]]:
       prompt    the request, in your words
       commit    whole id of the commit it begins with; or [[task.file]] with path and text
+      folder    where in the project the agent starts; left out: at its top
       concerns  ids of the corrections it is about, as an exported file lists them; may be empty
       reviewed  true once you have read it
       [[task.check]]  kind = "footprint": wanted and unwanted are words that must and must not be in

@@ -60,6 +60,7 @@ class WrittenTask(Value):
     split: Literal["train", "holdout"] | None = None
     prompt: str
     commit: str | None = None
+    folder: str = ""
     concerns: tuple[str, ...] = ()
     check: tuple[Annotated[Check, Field(discriminator="kind")], ...] = ()
     file: tuple[ShownFile, ...] = ()
@@ -153,23 +154,33 @@ def _wrong(file: TaskFile) -> Iterator[str]:
 
 
 def _wrong_task(one: WrittenTask) -> Iterator[str]:
-    if one.id is not None and not TASK_ID.match(one.id):
-        yield "id: no id of a task; leave the line out for a new one"
-    if one.id is None and one.split is not None:
-        yield "split: nightschool decides it for a new task; leave the line out"
-    if not one.prompt.strip():
-        yield "prompt: is empty; say what is to be done"
-    if len(one.prompt) > MOST_PROMPT:
-        yield f"prompt: {len(one.prompt)} characters, at most {MOST_PROMPT}"
-    if "\0" in one.prompt:
-        yield "prompt: holds a NUL character; take it out"
-    if one.commit is not None and not COMMIT.match(one.commit):
-        yield "commit: must be a whole object id; `git rev-parse HEAD` prints one"
-    if (one.commit is None) == (not one.file):
-        yield "commit: say what the work begins with: either a commit, or [[task.file]] with path and text"
-    for name in one.concerns:
-        if not CANDIDATE_ID.match(name):
-            yield "concerns: each is an id like those at the top of an exported file (k-...)"
+    looked_at = (
+        (one.id is not None and not TASK_ID.match(one.id), "id: no id of a task; leave it out for a new one"),
+        (
+            one.id is None and one.split is not None,
+            "split: nightschool decides it for a new task; leave the line out",
+        ),
+        (not one.prompt.strip(), "prompt: is empty; say what is to be done"),
+        (len(one.prompt) > MOST_PROMPT, f"prompt: {len(one.prompt)} characters, at most {MOST_PROMPT}"),
+        ("\0" in one.prompt, "prompt: holds a NUL character; take it out"),
+        (
+            one.commit is not None and not COMMIT.match(one.commit),
+            "commit: must be a whole object id; `git rev-parse HEAD` prints one",
+        ),
+        (
+            (one.commit is None) == (not one.file),
+            "commit: say what the work begins with: either a commit, or [[task.file]] with path and text",
+        ),
+        (
+            bool(one.folder) and not _inside(one.folder),
+            "folder: where the work begins is relative to the project, without .. and outside of .git",
+        ),
+        (
+            not all(CANDIDATE_ID.match(name) for name in one.concerns),
+            "concerns: each is an id like those at the top of an exported file (k-...)",
+        ),
+    )
+    yield from (text for wrong, text in looked_at if wrong)
 
 
 def _wrong_checks(checks: Sequence[Check]) -> Iterator[str]:
@@ -266,6 +277,8 @@ def _task(task: Task, said: Mapping[str, str]) -> Iterator[str]:
     yield f"prompt = {_several_lines(task.prompt)}"
     if isinstance(task.workspace, GitSource):
         yield f"commit = {_quoted(task.workspace.commit)}"
+    if task.folder:
+        yield f"folder = {_quoted(task.folder)}"
     words = "; ".join(_one_line(said[name]) for name in task.concerns if name in said)
     yield f"concerns = {_list(task.concerns)}" + (f"  # {words}" if words else "")
     for check in task.checks:

@@ -169,8 +169,14 @@ class Bringing:
                     f"concerns: there is no correction {name}; an exported file lists them at its top"
                 )
         concerns = tuple(sorted(set(one.concerns)))
-        same = (prompt, workspace, one.check, concerns)
-        if known is not None and same == (known.prompt, known.workspace, known.checks, known.concerns):
+        same = (prompt, workspace, one.check, concerns, one.folder)
+        if known is not None and same == (
+            known.prompt,
+            known.workspace,
+            known.checks,
+            known.concerns,
+            known.folder,
+        ):
             return known, None
         # Of what matters alone, so that the same file read twice gives the same tasks.
         session = f"{IMPORTED}:{digest_of(self.project, *same)[:16]}"
@@ -190,13 +196,13 @@ class Bringing:
             split=split,
             concerns=concerns,
             at=self.clock.now(),
-            folder="" if known is None else known.folder,
+            folder=one.folder,
         )
         return task, Assignment(cluster=cluster, split=split, sessions=(session,))
 
     def _plain(self, one: WrittenTask) -> None:
         """What a check looks for, and paths, are used as they are: no stand-in may take a secret's place."""
-        texts = [file.path for file in one.file]
+        texts = [one.folder, *(file.path for file in one.file)]
         for check in one.check:
             texts += (
                 [check.wanted or "", check.unwanted or ""] if isinstance(check, Footprint) else check.paths
