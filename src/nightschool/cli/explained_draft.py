@@ -23,6 +23,7 @@ DEMANDS = (
     (("unsafe-",), "looked at again now, nothing unsafe is in it"),
     (("verdict-", "waiver-missing"), "the gate accepted it, or you give a reason of your own"),
     (("content-missing", "digest-differs"), "what would be written is what was examined, byte for byte"),
+    (("pinned",), "the file is not pinned"),
     (("live-changed",), "the file is still the one that it was made from"),
 )
 """What adopting asks, by the codes (or their beginnings) of what speaks against it."""
@@ -31,7 +32,8 @@ DEMANDS = (
 def explain(name: str, out: Output) -> ExitCode:
     """A proposal by its id or the beginning of it."""
     from nightschool.cli.opening import opening  # noqa: PLC0415 - few commands need it
-    from nightschool.stages.publish import dossier, objections  # noqa: PLC0415
+    from nightschool.stages.publish import objections  # noqa: PLC0415
+    from nightschool.stages.releases import dossier  # noqa: PLC0415
 
     with opening(fleeting=True) as parts:
         case = dossier(parts.store, name)
