@@ -67,15 +67,18 @@ def test_a_task_is_shown_whole(held: Task, ask: Ask, capsys: pytest.CaptureFixtu
 
 
 def test_who_took_a_task_out_when_and_why_is_in_the_list(
-    held: Task, ask: Ask, capsys: pytest.CaptureFixture[str]
+    held: Task, tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It stays listed, as taken out."""
+    """It stays listed, as taken out, and is counted in the exam no more."""
+    exam = HoldoutVersion(pool=held.project, number=1, tasks=(held.id, "t-other"))
+    SqliteStore.open(tmp_path / "school").commit(exam)
     said = ask("tasks", "withhold", held.id, "--reason", "the importer is gone")
     assert said["written"] is True
     assert ask("tasks", "withhold", held.id, "--reason", "once more")["written"] is False
     standings = {row["id"]: row["standing"] for row in ask("tasks")["tasks"]}
     assert standings.pop(held.id) == "taken out"
     assert set(standings.values()) == {None}
+    assert [version["tasks"] for version in ask("status")["holdouts"]] == [1]
     (mark,) = ask("tasks", "show", held.id)["marks"]
     assert (mark["actor"], mark["act"], mark["reason"]) == ("sam", "withhold", "the importer is gone")
     assert mark["at"]

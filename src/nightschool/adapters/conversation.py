@@ -92,9 +92,9 @@ class Conversation:
         """Index of the turn that was added to last."""
         return len(self._turns) - 1
 
-    def turn_of(self, call_id: str) -> int | None:
+    def turn_of(self, call_id: str | None) -> int | None:
         """Index of the turn that a call stands in; None where it was not seen here."""
-        turn = self._calls.get(call_id)
+        turn = None if call_id is None else self._calls.get(call_id)
         return None if turn is None else turn.number
 
     def human(self, text: str, place: Place) -> None:
@@ -110,9 +110,12 @@ class Conversation:
             )
         )
 
-    def said(self, text: str, place: Place, model: str | None) -> None:
-        if text.strip():
-            self._agent(place, model).texts.append(self.text(text, TEXT_LIMIT))
+    def said(self, text: str, place: Place, model: str | None) -> bool:
+        """Whether anything was said."""
+        if not text.strip():
+            return False
+        self._agent(place, model).texts.append(self.text(text, TEXT_LIMIT))
+        return True
 
     def called(
         self, call: ToolCall, place: Place, model: str | None = None, *, skill: str | None = None

@@ -60,11 +60,11 @@ class Reading(ABC):
     def kind(self, row: Row) -> str:
         """What a row calls itself."""
 
-    def became(
-        self, what: Became, why: str = "", *, turn: int | None = None, call_id: str | None = None
-    ) -> None:
-        """Says what became of the row at hand. Costs nothing where nobody asks."""
+    def became(self, what: Became, why: str = "", call_id: str | None = None) -> None:
+        """Says what became of the row at hand: what is looked up for it costs nothing where nobody asks."""
         if self._fates is not None:
+            of_turn = what in {Became.HUMAN, Became.SAID, Became.INTERRUPTION}
+            turn = self._talk.latest if of_turn else self._talk.turn_of(call_id)
             self._fates.append((what, why, turn, call_id))
 
     def take_and_tell(self, row: Row, told: TellRow) -> None:

@@ -129,7 +129,7 @@ def _measured(
             remaining = calibration.remaining(wanted)
             jobs = _affordable(cycle, remaining)
             plan = [
-                f"{wanted} pairs of runs of the same harness on {len(holdout.tasks)} held-out tasks; "
+                f"{wanted} pairs of runs of the same harness on {len(calibration.tasks)} held-out tasks; "
                 f"{wanted - remaining} of them are there already",
                 *expected.lines(parts, jobs),
             ]

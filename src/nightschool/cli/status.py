@@ -98,11 +98,14 @@ def _proposals(cases: Sequence[Dossier], parts: Parts) -> Rows:
 
 def _versions(parts: Parts) -> Rows:
     """Each hold-out version with the share of alpha that its drafts were given."""
-    from nightschool.core.tasks import HoldoutVersion  # noqa: PLC0415
+    from nightschool.core.tasks import HoldoutVersion, TaskMark  # noqa: PLC0415
     from nightschool.core.trials import AlphaEntry  # noqa: PLC0415
     from nightschool.rules.betting import alpha_share  # noqa: PLC0415
+    from nightschool.rules.marks import standings  # noqa: PLC0415
 
     alpha = parts.settings.gate.alpha
+    marked = standings(parts.store.find(TaskMark))
+    out = {name for name, standing in marked.items() if standing.out is not None}
     spent: dict[str, list[float]] = defaultdict(list)
     for entry in parts.store.find(AlphaEntry):
         spent[entry.holdout].append(alpha_share(entry.alpha, entry.k))
@@ -111,7 +114,7 @@ def _versions(parts: Parts) -> Rows:
             "id": version.id,
             "project": version.pool,
             "number": version.number,
-            "tasks": len(version.tasks),
+            "tasks": len(set(version.tasks) - out),
             "drafts": len(spent[version.id]),
             "alpha": alpha,
             "alpha_spent": sum(spent[version.id]),

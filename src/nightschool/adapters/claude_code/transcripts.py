@@ -195,9 +195,8 @@ class _Reading(Reading):
             match block.get("type"):
                 case "text" if isinstance(text := block.get("text"), str):
                     self._carry.queued = ""
-                    self._talk.said(text, self._named(value, place, text), model)
-                    if text.strip():
-                        self.became(Became.SAID, turn=self._talk.latest)
+                    if self._talk.said(text, self._named(value, place, text), model):
+                        self.became(Became.SAID)
                 case "tool_use" if (call_id := self._talk.own_id(block.get("id"))) is not None:
                     self._carry.queued = ""
                     name, given = str(block.get("name", "")), block.get("input")
@@ -209,7 +208,7 @@ class _Reading(Reading):
                         model,
                         skill=skill if isinstance(skill, str) else None,
                     )
-                    self.became(Became.CALL, turn=self._talk.turn_of(call_id), call_id=call_id)
+                    self.became(Became.CALL, call_id=call_id)
 
     def _named(self, value: Mapping[str, Any], place: Place, text: str) -> Place:
         return place._replace(row=self._talk.row(value.get("uuid"), place.at, text, Speaker.AGENT))
@@ -224,7 +223,7 @@ class _Reading(Reading):
         prompt = prompt_of(value, parts)
         if prompt.interrupted and (prompt.plainly or not self._carry.refused):
             self._talk.interrupted(self._named(value, place, INTERRUPTED))
-            self.became(Became.INTERRUPTION, "a person stopped the agent", turn=self._talk.latest)
+            self.became(Became.INTERRUPTION, "a person stopped the agent")
         elif prompt.interrupted:
             self.became(Became.COPY, "the notice of a call that was turned down, which counts already")
         if prompt.text is None:
@@ -253,7 +252,7 @@ class _Reading(Reading):
             code = int(found.group(1)) if found else None
         self._carry.refused = self._carry.refused or status is CallStatus.REFUSED
         result = self._talk.text(text, RESULT_LIMIT)
-        self.became(Became.RESULT, turn=self._talk.turn_of(call_id), call_id=call_id)
+        self.became(Became.RESULT, call_id=call_id)
         self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
 
     def _attachment(self, value: Mapping[str, Any], place: Place) -> None:
@@ -285,7 +284,7 @@ class _Reading(Reading):
         self._carry.queued = digest if queued else ""
         self._carry.refused = False
         self._talk.human(text, place._replace(row=self._talk.row(uuid, place.at, text, Speaker.HUMAN)))
-        self.became(Became.HUMAN, turn=self._talk.latest)
+        self.became(Became.HUMAN)
 
     def _session_id(self, since: Offset | None) -> str:
         """The file's name, which is the session's id; where it is another, what the rows say: those of

@@ -193,7 +193,7 @@ class _Reading(Reading):
                 self.became(Became.FACTS, "the review ends")
             case "turn_aborted" if payload.get("reason", "interrupted") == "interrupted":
                 self._talk.interrupted(self._named(payload, place, "turn_aborted"))
-                self.became(Became.INTERRUPTION, "a person stopped the agent", turn=self._talk.latest)
+                self.became(Became.INTERRUPTION, "a person stopped the agent")
 
     def _prompt(self, payload: Mapping[str, Any], item: Mapping[str, Any] | None, place: Place) -> None:
         text = bare_text(payload, item)
@@ -215,7 +215,7 @@ class _Reading(Reading):
         source = item if item is not None else payload
         row = self._talk.row(source.get("id"), place.at, text, Speaker.HUMAN)
         self._talk.human(text, place._replace(row=row))
-        self.became(Became.HUMAN, turn=self._talk.latest)
+        self.became(Became.HUMAN)
 
     def _not_a_persons(self) -> str:
         if self._carry.headless:
@@ -229,9 +229,8 @@ class _Reading(Reading):
         if kind == "message" and payload.get("role") == "assistant":
             text = output_text(payload.get("content"))
             self._carry.told = ""
-            self._talk.said(text, self._named(payload, place, text), self._carry.model)
-            if text.strip():
-                self.became(Became.SAID, turn=self._talk.latest)
+            if self._talk.said(text, self._named(payload, place, text), self._carry.model):
+                self.became(Became.SAID)
         elif kind == "message" and payload.get("role") == "user":
             self.became(Became.COPY, "what a person typed stands in an event; the client put in the rest")
         elif kind in {"function_call", "custom_tool_call"} and call_id is not None:
@@ -243,12 +242,12 @@ class _Reading(Reading):
                 command = self._talk.text(script, TEXT_LIMIT) if script else None
                 call = self._talk.with_command(call, command)
             self._talk.called(call, self._named(payload, place, call_id), self._carry.model)
-            self.became(Became.CALL, turn=self._talk.turn_of(call_id), call_id=call_id)
+            self.became(Became.CALL, call_id=call_id)
         elif kind in {"function_call_output", "custom_tool_call_output"} and call_id is not None:
             output = payload.get("output")
             status, code = judged(output)
             result = self._talk.text(output_text(output), RESULT_LIMIT)
-            self.became(Became.RESULT, turn=self._talk.turn_of(call_id), call_id=call_id)
+            self.became(Became.RESULT, call_id=call_id)
             self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
 
     def _named(self, payload: Mapping[str, Any], place: Place, text: str) -> Place:
