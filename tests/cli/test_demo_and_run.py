@@ -85,6 +85,20 @@ def test_a_run_with_nothing_to_practise_is_no_consent(
     assert "--yes" in capsys.readouterr().err
 
 
+def test_the_plan_leaves_a_pinned_file_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pinned file is named as that in the plan, and no job is expected for it."""
+    assert app.run(["pin", "CLAUDE.md"]) == 0
+    capsys.readouterr()
+    assert app.run(["run", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert told.count("CLAUDE.md (pinned: left alone)") == 2
+    assert "up to 0 jobs" in told
+    assert app.run(["unpin", "CLAUDE.md"]) == 0
+    capsys.readouterr()
+    assert app.run(["run", "--dry-run"]) == 0
+    assert "(pinned" not in capsys.readouterr().out
+
+
 def test_a_dry_run_needs_no_agent(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

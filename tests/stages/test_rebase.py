@@ -167,6 +167,30 @@ def test_an_edit_that_needs_another_is_refused_alone(store: MemoryStore, path: P
             remade(store, whole, path, edits=[number])
 
 
+def test_a_part_of_a_stale_draft(store: MemoryStore, path: Path) -> None:
+    """Where one edit lost its place the others can be taken on the file as it is."""
+    whole = proposed(store, BEFORE, *rules(PNPM, TESTS))
+    adopted(store, proposed(store, BEFORE, *rules(PNPM)), path)
+    with pytest.raises(StaleLiveFile):
+        remade(store, whole, path)
+    adopted(store, remade(store, whole, path, edits=[2]), path, reason="the first is there")
+    assert held(path) == (PNPM, TESTS)
+
+
+def test_two_names_of_one_file_are_one_file(store: MemoryStore, path: Path, tmp_path: Path) -> None:
+    """Drafts for a file and for a link to it are made stale by each other, and made anew through the link."""
+    link = tmp_path / "AGENTS.md"
+    link.symlink_to("project/CLAUDE.md")
+    one, other = (proposed(store, BEFORE, *rules(text)) for text in (PNPM, TESTS))
+    first = adopted(store, one, path)
+    with pytest.raises(StaleLiveFile):
+        adopted(store, other, link)
+    adopted(store, remade(store, other, link), link, reason="both")
+    assert (held(path), link.is_symlink()) == ((PNPM, TESTS), True)
+    undone(store, first.number, keep_later=True)
+    assert held(path) == (TESTS,)
+
+
 def test_nothing_is_made_from_what_was_turned_down(store: MemoryStore, path: Path) -> None:
     """A rejected, failed or published draft is no source; what was taken back is."""
     draft = proposed(store, BEFORE, *rules(PNPM))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -94,8 +95,8 @@ def _printed_in_the_session(store: MemoryStore) -> None:
     store.commit(Session(session_id=name, source=source, path="/t.jsonl", turns=(turn,)))
 
 
-def _printed_on_a_replay(store: MemoryStore) -> None:
-    now = FakeClock().now()
+def _printed_on_a_replay(store: MemoryStore, later: timedelta = timedelta()) -> None:
+    now = FakeClock().now() + later
     outcome = Delivered(reply="", trajectory=(ToolCall(call_id="1", name="shell", result=PRINTED),))
     store.commit(
         Finished(
@@ -129,6 +130,19 @@ def test_a_rule_that_a_tool_printed_is_not_kept(printed: object) -> None:
     result = staged(draft_of(PRINTED.capitalize() + ".", store), store)
     assert {finding.code for finding in result.safety.findings} == {"tool-output"}
     assert store.find(Draft) == ()
+
+
+def test_what_a_replay_printed_later_is_no_source() -> None:
+    """An agent that prints its memory on a later replay makes no rule a foreign one, made anew or not."""
+    store = MemoryStore()
+    draft = draft_of(PRINTED, store)
+    _printed_on_a_replay(store, timedelta(hours=1))
+    assert staged(draft, store).safety.passed
+    anew = replace(
+        draft, base=digest_of("other"), created_at=draft.created_at + timedelta(hours=2), made_from=draft.id
+    )
+    assert staged(anew, store).safety.passed
+    assert not staged(replace(anew, base=digest_of("third"), made_from=None), store).safety.passed
 
 
 def test_words_that_the_person_said_too_are_the_persons() -> None:

@@ -14,15 +14,18 @@ from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.core.cycles import CycleReport, Learned
 from nightschool.core.errors import UserError
 from nightschool.core.harness import Scope
-from nightschool.core.proposals import Edit, Finding, Release, Review, Risk, Status, VerdictKind
+from nightschool.core.proposals import Edit, Finding, Release, Review, Risk, Status, Verdict, VerdictKind
+from nightschool.core.values import Digest
 from nightschool.rules.report import markdown
 from nightschool.rules.unattended import against
 from nightschool.stages.pins import pin
 from nightschool.stages.publish import adopt_unattended
+from nightschool.stages.rebase import remake
 from nightschool.stages.releases import dossier
 from nightschool.stages.undo import undo
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
+from nightschool.wiring import Parts
 from publish_builders import BEFORE, MOMENT, draft_of, proposed, rules, safety_of, verdict_of, vet_of
 
 GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
@@ -110,6 +113,37 @@ def test_a_pinned_file_is_not_even_practised_for(place: Place) -> None:
     assert {item.code for item in report.learned} == {"pinned"}
     assert report.spend.jobs == 0
     assert "is pinned (mine)" in markdown(report)
+
+
+def test_the_next_cycle_examines_what_was_made_anew(place: Place) -> None:
+    """A draft that was made on a later state of the file is examined; no other is proposed."""
+    first = next(item for item in passed(run(place, adopts_for=None)) if item.code == "accept")
+    assert first.draft is not None
+    with (place.project / "CLAUDE.md").open("a") as live:
+        live.write("\nWritten by hand.\n")
+    with cycle_in(place) as (parts, _):
+        made = remake(
+            first.draft,
+            store=parts.store,
+            live=parts.live,
+            place=parts.place,
+            harness=parts.harness,
+            vet=parts.vet(),
+            clock=parts.clock,
+        )
+        assert dossier(parts.store, made.id).status is Status.SUGGESTED
+    second = next(item for item in run(place, adopts_for=None).learned if item.candidate == first.candidate)
+    assert (second.code, second.draft) == ("accept", made.id)
+    with cycle_in(place) as (parts, _):
+        assert dossier(parts.store, made.id).status is Status.IN_REVIEW
+        older = parts.store.find(Verdict, first_digest(parts, first))[-1]
+        newer = parts.store.find(Verdict, made.digest)[-1]
+        assert (older.k, newer.k) == (1, 2)
+
+
+def first_digest(parts: Parts, item: Learned) -> Digest:
+    assert item.draft is not None
+    return dossier(parts.store, item.draft).draft.digest
 
 
 def test_each_reason_to_wait_is_named() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +14,7 @@ from nightschool.cli.options import Json, as_utf8
 from nightschool.cli.output import Output
 from nightschool.cli.reading import typed
 from nightschool.cli.render import Piece, Table
+from nightschool.core.errors import Busy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +46,8 @@ def releases(which: Which = None, *, json: Json = False) -> ExitCode:
     from nightschool.stages.releases import digest_of_file, published, recover, undo_of  # noqa: PLC0415
 
     with opening() as parts:
-        recover(parts.store, parts.live)
+        with suppress(Busy):  # whoever publishes now closes what a killed one left
+            recover(parts.store, parts.live)
         known = parts.store.find(Release)
         real = None if which is None else parts.live.read(typed(which)).path
         wanted = [r for r in known if r.step is Step.DONE and (real is None or r.path == str(real))]
@@ -122,7 +126,7 @@ def pin(which: Pinned = None, *, reason: Reason = "", json: Json = False) -> Exi
             reason=as_utf8("--reason", reason),
         )
     told = [f"pinned {said.path}: nothing is proposed for it or adopted into it"]
-    following = f"nightschool unpin {said.path}"
+    following = f"nightschool unpin {shlex.quote(said.path)}"
     return Output(json=json).result(
         {"pin": said, "next": [following]}, [*told, f"next: {following}  (lets it change)"]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from nightschool.core.ports import Clock, LiveFiles, Redact, Store
@@ -24,7 +25,7 @@ def pins(store: Store) -> tuple[Pin, ...]:
 def pinned_text(pin: Pin) -> str:
     """Why nothing is written into the file, and the way out."""
     why = f" ({pin.reason})" if pin.reason else ""
-    return f"{pin.path} is pinned{why}; `nightschool unpin {pin.path}` lets it be changed again"
+    return f"{pin.path} is pinned{why}; `nightschool unpin {shlex.quote(pin.path)}` lets it be changed again"
 
 
 def pin(

@@ -66,6 +66,7 @@ def _texts(draft: Draft, store: Store) -> tuple[Sequence[str], Sequence[str]]:
     What a tool printed after the draft was made is no source of it: an agent that prints its own memory
     file would make every adopted rule a foreign one.
     """
+    until = _written(draft, store)
     candidate = store.get(Candidate, draft.candidate)
     moments = () if candidate is None else candidate.evidence
     sessions = [store.get(Session, name) for name in {moment.session for moment in moments}]
@@ -74,13 +75,20 @@ def _texts(draft: Draft, store: Store) -> tuple[Sequence[str], Sequence[str]]:
     for session in sessions:
         if session is not None:
             human += [turn.text for turn in session.human_turns]
-            tool += _printed(session, draft.created_at)
+            tool += _printed(session, until)
     for trial in store.find(Trial):
         if trial.purpose == "train":
             finished = store.get(Finished, trial.job)
-            if finished is not None and finished.ended_at <= draft.created_at:
+            if finished is not None and finished.ended_at <= until:
                 tool += [call.result for call in finished.outcome.trajectory if call.result]
     return human, tool
+
+
+def _written(draft: Draft, store: Store) -> datetime:
+    """When its edits were: one that was made anew has those of the draft that it was made from."""
+    while draft.made_from is not None and (older := store.get(Draft, draft.made_from)) is not None:
+        draft = older
+    return draft.created_at
 
 
 def _printed(session: Session, until: datetime) -> list[str]:
