@@ -269,10 +269,12 @@ def _adapter(name: str) -> TypeAdapter[Any]:
 def load(
     *,
     project: Path | None,
+    folder: Path | None = None,
     environment: Mapping[str, str],
     flags: Mapping[str, object] | None = None,
 ) -> Settings:
-    """The settings for work in a project (its root, None for none).
+    """The settings for work in a project (its root, None for none), and in a folder of it: the files of the
+    folders from the root down to that one count too, the nearest last.
 
     `flags` are by key (`{"limits.max_jobs": 20}`); None is a flag that was not given.
     """
@@ -282,8 +284,8 @@ def load(
     file = Path(named).expanduser() if named else config_path()
     for name, value in _from_file(file, must_exist=bool(named)):
         _take(found, origins, name, value, Origin(place="file", where=str(file)))
-    if project is not None:
-        file = project / PROJECT_FILE
+    for place in _between(project, folder):
+        file = place / PROJECT_FILE
         for name, value in _from_file(file, must_exist=False):
             _take(found, origins, name, value, Origin(place="project", where=str(file)))
     for name, text in _from_environment(environment):
@@ -293,6 +295,15 @@ def load(
         if value is not None:
             _take(found, origins, name, value, Origin(place="flag", where=KEYS[name].flag))
     return _built(found, origins)
+
+
+def _between(project: Path | None, folder: Path | None) -> list[Path]:
+    """The project's root, and the folders below it on the way to one of its own."""
+    if project is None:
+        return []
+    inside = folder is not None and folder.is_relative_to(project)
+    parts = folder.relative_to(project).parts if folder is not None and inside else ()
+    return [project.joinpath(*parts[:depth]) for depth in range(len(parts) + 1)]
 
 
 def config_path() -> Path:

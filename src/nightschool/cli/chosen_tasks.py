@@ -27,9 +27,11 @@ class Given:
         """None where no file was named."""
         if path is None:
             return None
-        if root is None:
-            raise UserError("--tasks: a file is of one project: leave --all-projects away")
-        from nightschool.cli.task_files import read_tasks  # noqa: PLC0415 - few runs need it
+        from nightschool.core.tasks import only_root  # noqa: PLC0415 - few runs need it
+
+        if root is None or root != only_root(root):
+            raise UserError("--tasks: a file is of one project: name one, and leave --all-projects away")
+        from nightschool.cli.task_files import read_tasks  # noqa: PLC0415
 
         return cls(path=path, file=read_tasks(path), root=root)
 

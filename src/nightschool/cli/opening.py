@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nightschool.settings import Settings
     from nightschool.wiring import Parts
 
-PROJECT_FILE = ".nightschool.toml"
 DATABASE = "nightschool.db"
 KEY = "redaction.key"
 
@@ -40,10 +39,8 @@ def opening(
     from nightschool.wiring import opened  # noqa: PLC0415
 
     environment = dict(os.environ)
-    root = Path(root_of(project))
-    settings = load(
-        project=root if (root / PROJECT_FILE).is_file() else None, environment=environment, flags=flags
-    )
+    root, place = Path(root_of(project)), typed(project or Path()).resolve()
+    settings = load(project=root, folder=place, environment=environment, flags=flags)
     if not (rehearsal or (fleeting and not (settings.home / DATABASE).exists())):
         with opened(settings, environment=environment, person_home=Path.home()) as parts:
             yield parts
@@ -61,6 +58,13 @@ def project_root(project: Path | None, out: Output) -> str:
     root = root_of(project)
     out.note(f"project: {root}")
     return root
+
+
+def project_roots(projects: Sequence[Path], out: Output) -> str:
+    """The pool of the projects that a command works on: of several those that were named, each told."""
+    from nightschool.core.tasks import pool_of  # noqa: PLC0415 - help needs no tasks
+
+    return pool_of([project_root(project, out) for project in (projects or (None,))])
 
 
 def write_private(path: Path, text: str) -> None:

@@ -42,7 +42,8 @@ def settings_here(flags: Mapping[str, object] | None = None) -> Settings:
     """The settings as they hold in this folder."""
     from nightschool.settings import load  # noqa: PLC0415
 
-    return load(project=Path(root_of(None)), environment=dict(os.environ), flags=flags)
+    root = Path(root_of(None))
+    return load(project=root, folder=typed(Path()).resolve(), environment=dict(os.environ), flags=flags)
 
 
 def root_of(project: Path | None) -> str:

@@ -14,6 +14,7 @@ from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
 from nightschool.cli.render import Line, Piece, Table
+from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 Project = Annotated[
     Path | None, typer.Option(metavar="DIR", help="The project; without it, that of this folder.")
+]
+Projects = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="DIR", help="The project, or one of several; without it, that of this folder."),
 ]
 AllProjects = Annotated[bool, typer.Option("--all-projects", help="All projects at once.")]
 Runner = Annotated[str | None, typer.Option(metavar="claude-code|codex|auto", help="Agent that practises.")]
@@ -55,7 +60,7 @@ SETTLED = {"already-published", "already-followed", "taken-back", "pinned"}
 
 def run(  # noqa: PLR0913 - one parameter an option
     *,
-    project: Project = None,
+    project: Projects = None,
     all_projects: AllProjects = False,
     runner: Runner = None,
     model: Model = None,
@@ -85,15 +90,16 @@ def run(  # noqa: PLR0913 - one parameter an option
 
     out = Output(json=json)
     flags = {"runner": runner, "model": model, "gate.mode": mode, "limits.max_jobs": max_jobs}
-    root = None if all_projects else opening.project_root(project, out)
-    if root == str(Path.home()) and not yes:
-        out.confirm(
-            "This is your home folder, not a project. Take all that lies directly in it as one?",
-            otherwise="go to a project, name one with --project, take --all-projects, or pass --yes.",
-        )
+    if project and all_projects:
+        raise UserError("--project and --all-projects: take one of them")
+    root = None if all_projects else opening.project_roots(project or (), out)
+    if not yes:
+        _ask_about_home(root, out)
     told_to = Told()
     given = chosen_tasks.Given.of(tasks, root)
-    with opening.opening(flags, project, rehearsal=dry_run) as parts:
+    # The settings of one project hold for that project: for several, those of this folder.
+    single = project[0] if project and len(project) == 1 else None
+    with opening.opening(flags, single, rehearsal=dry_run) as parts:
         if dry_run:
             return _rehearsed(parts, root, scope, told_to, out, given)
         if given is not None:
@@ -113,6 +119,14 @@ def run(  # noqa: PLR0913 - one parameter an option
                 report = cycle.practise(prepared)
         where = f"report: {keep(parts, report)}, and the same as .md and .json"
     return out.result(report, [*told(report), where], code_of(item.code for item in report.learned))
+
+
+def _ask_about_home(pool: str | None, out: Output) -> None:
+    if pool is not None and str(Path.home()) in pool.splitlines():
+        out.confirm(
+            "This is your home folder, not a project. Take all that lies directly in it as one?",
+            otherwise="go to a project, name one with --project, take --all-projects, or pass --yes.",
+        )
 
 
 def _practised(parts: Parts) -> bool:
@@ -167,13 +181,22 @@ def _plan(parts: Parts, prepared: Prepared, root: str | None, scope: str) -> lis
     ]
     return [
         f"{counted(len(prepared.harvested.sessions), 'session')} with something new; "
-        f"{counted(len(said), 'correction')} {'in all projects' if root is None else 'in this project'}, "
+        f"{counted(len(said), 'correction')} in {_where(root)}, "
         f"{len(candidates)} of them worth an edit",
         *(f"  not yet {count}: {why}" for why, count in _waiting(prepared)),
         *([Table(columns=("you said", "rule", "sessions", "would edit"), rows=rows)] if rows else []),
         f"{train} tasks to practise on, {len(tasks) - train} held out for the exam",
         *(expected.lines(parts, jobs if limit is None else min(jobs, limit)) if rows else []),
     ]
+
+
+def _where(pool: str | None) -> str:
+    from nightschool.core.tasks import roots_in  # noqa: PLC0415 - help needs no tasks
+
+    roots = roots_in(pool)
+    if roots is None:
+        return "all projects"
+    return "this project" if len(roots) == 1 else f"these {len(roots)} projects"
 
 
 def _waiting(prepared: Prepared) -> list[tuple[str, int]]:
@@ -184,13 +207,14 @@ def _waiting(prepared: Prepared) -> list[tuple[str, int]]:
 def _file(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> Path | None:
     """The file that an edit would change; None while no agent is there to say its name."""
     from nightschool.core.errors import RunnerUnusable  # noqa: PLC0415 - help needs no rules
+    from nightschool.core.tasks import only_root  # noqa: PLC0415
     from nightschool.rules.standing import root_for  # noqa: PLC0415
 
     try:
         name, _ = parts.runner_name()
     except RunnerUnusable:
         return None
-    root = root_for(candidate, scope=scope, project=project)
+    root = root_for(candidate, scope=scope, project=only_root(project))
     return parts.place(parts.surface(name).memory_target(project=root))
 
 

@@ -43,7 +43,10 @@ def _agree(parts: Parts, provision: Provision, origin: Origin, out: Output, *, y
     agreed = _place(parts, provision)
     if agreed.exists():
         return
-    if not yes:
+    # `--yes` stands in a crontab too: it lets a text that a pull brought run where that can do no harm, and
+    # a network is more.
+    if not yes or provision.network:
+        way = "run it once at a terminal, or" if provision.network else "pass --yes to agree to it, or"
         network = "with the network of this machine" if provision.network else "without a network"
         out.note(
             f"{origin} asks to run this once per commit, in a sandbox, {network}:",
@@ -51,7 +54,7 @@ def _agree(parts: Parts, provision: Provision, origin: Origin, out: Output, *, y
         )
         out.confirm(
             "Run it?",
-            otherwise='pass --yes to agree to it, or set setup.command to your own or to "none" '
+            otherwise=f'{way} set setup.command to your own or to "none" '
             "(NIGHTSCHOOL_SETUP_COMMAND goes before the project's file).",
         )
     told = {"command": provision.setup, "network": provision.network, "from": str(origin), "by": parts.actor}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -237,6 +238,25 @@ class Assignment(Record):
         return self.cluster
 
 
+BETWEEN_ROOTS = "\n+\n"
+"""In the name of a pool over several projects."""
+
+
+def pool_of(roots: Iterable[str]) -> str:
+    """The name of the pool over these projects, whatever their order: of one its root."""
+    return BETWEEN_ROOTS.join(sorted(set(roots)))
+
+
+def roots_in(pool: str | None) -> frozenset[str] | None:
+    """The projects of a pool; None: all there are."""
+    return frozenset(pool.split(BETWEEN_ROOTS)) if pool else None
+
+
+def only_root(pool: str | None) -> str | None:
+    """The root of a pool over one project; None where it is over several, or all."""
+    return pool if pool and BETWEEN_ROOTS not in pool else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldoutVersion(Record):
     """One version of the hold-out of one pool: what the alpha is spent on.
@@ -245,7 +265,7 @@ class HoldoutVersion(Record):
     """
 
     pool: str
-    """The project's root, or "" for the pool over all projects."""
+    """The project's root, "" for the pool over all projects, or what `pool_of` says of several."""
     number: int
     tasks: tuple[str, ...]
 

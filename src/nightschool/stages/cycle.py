@@ -43,6 +43,8 @@ from nightschool.core.tasks import (
     Split,
     Task,
     TaskMark,
+    only_root,
+    roots_in,
     task_digest,
 )
 from nightschool.core.trials import AlphaEntry, WealthKey
@@ -59,7 +61,7 @@ from nightschool.stages.consolidate import Consolidate, Material, Proposed, prop
 from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestReport, HarvestRequest, cursors_kept, harvest
-from nightschool.stages.mine import Mined, mine, open_holdout
+from nightschool.stages.mine import Mined, mine, open_holdout, pooled
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.publish import adopt_unattended
 from nightschool.stages.releases import dossier, recover
@@ -124,7 +126,7 @@ class Preparation:
         about = {name for task in kept for name in task.concerns}
         candidates = tuple(one for one in self.store.find(Candidate) if one.id in about)
         heard = {one.correction for one in candidates}
-        pool = serving(self.store.find(Task, self.project), self.store.find(TaskMark))
+        pool = serving(pooled(self.store, self.project), self.store.find(TaskMark))
         mined = Mined(
             corrections=tuple(one for one in self.store.find(Correction) if one.id in heard),
             candidates=candidates,
@@ -216,7 +218,7 @@ class Cycle:
             cycle=self.number,
             started_at=prepared.started_at,
             ended_at=ended,
-            project=self.project or "",
+            project=", ".join(sorted(roots_in(self.project) or ())),
             runner=self.door.name,
             runner_version=self.door.version(),
             model=self.options.model,
@@ -254,15 +256,14 @@ class Cycle:
     def _losses(self) -> tuple[str, ...]:
         """What tries were lost to, the most frequent first, in the words that the door redacted."""
         lost = Counter(f"{one.reason}: {one.message}" for one in self.store.find(LostTry, owner=self.number))
-        told = (
-            f"{count} tries were lost: {shorten(why, LOSS_WIDTH)}" for why, count in lost.most_common(LOSSES)
-        )
-        return tuple(told)
+        most = lost.most_common(LOSSES)
+        return tuple(f"{count} tries were lost: {shorten(why, LOSS_WIDTH)}" for why, count in most)
 
     def _missing(self, mined: Mined) -> tuple[Absent, ...]:
         """What the practice of these candidates lacks of the person's own configuration, redacted."""
         places = dict.fromkeys(
-            root_for(candidate, scope=self.scope, project=self.project) for candidate in mined.candidates
+            root_for(candidate, scope=self.scope, project=only_root(self.project))
+            for candidate in mined.candidates
         )
         found = [
             absent
@@ -273,7 +274,7 @@ class Cycle:
         return tuple(dict.fromkeys(redacted))
 
     def _learn(self, candidate: Candidate, mined: Mined) -> Learned:
-        where = root_for(candidate, scope=self.scope, project=self.project)
+        where = root_for(candidate, scope=self.scope, project=only_root(self.project))
         target = self.surface.memory_target(project=where)
         base = self.surface.load(None if where is None else Path(where), self.person_home)
         live = self.live.read(self.surface.live_path(target, self.person_home))
@@ -387,7 +388,8 @@ class Cycle:
 
     def calibration(self, holdout: HoldoutVersion) -> Calibration:
         """The base of this project against itself, on a hold-out version. Begin it within `held`."""
-        base = self.surface.load(None if self.project is None else Path(self.project), self.person_home)
+        root = only_root(self.project)
+        base = self.surface.load(None if root is None else Path(root), self.person_home)
         tasks = _sitting(holdout, self.store).tasks
         return Calibration(
             base=base,
@@ -428,7 +430,7 @@ def _learned(candidate: Candidate, code: str, why: str, draft: str | None = None
 
 
 def _sitting(holdout: HoldoutVersion, store: Store, chosen: frozenset[str] | None = None) -> Sitting:
-    tasks = store.find(Task, holdout.pool or None)
+    tasks = pooled(store, holdout.pool)
     missing = set(holdout.tasks) - {task.id for task in tasks}
     if missing:
         raise NotFound(f"hold-out {holdout.id} names {min(missing)}, a task that is not in the store")

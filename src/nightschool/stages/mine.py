@@ -27,6 +27,7 @@ from nightschool.core.tasks import (
     TaskMark,
     Touched,
     WorkspaceSource,
+    roots_in,
 )
 from nightschool.core.values import Value, digest_of
 from nightschool.rules.checking import idle_passes
@@ -97,7 +98,7 @@ def mine(
     max_tasks: int = MAX_TASKS,
     words: Words = DEFAULT,
 ) -> Mined:
-    """Mine the sessions. `scope` is the root of one project, None all of them.
+    """Mine the sessions. `scope` is the root of one project, the pool of several, or None: all of them.
 
     Pass all sessions that are stored, not only those of the scope: splits and recurrence are seen over all,
     while candidates, tasks and every text that an editor may see come from the scope alone.
@@ -118,7 +119,7 @@ def mine(
     plans = [plan for history in served for plan in _plans(history, candidates, heard, skipped)]
     new, postponed = _tasks(plans, homes, store, projects, max_tasks, skipped)
     store.commit(*new)
-    tasks = serving(store.find(Task, scope), store.find(TaskMark))
+    tasks = serving(pooled(store, scope), store.find(TaskMark))
     return Mined(
         corrections=tuple(c for c in heard if inside & set(c.sessions)),
         candidates=candidates,
@@ -130,6 +131,14 @@ def mine(
         postponed=postponed,
         holdout=open_holdout(tasks, scope or "", store),
     )
+
+
+def pooled(store: Store, pool: str | None) -> Sequence[Task]:
+    """The tasks of a pool: of one project, of several, or of all."""
+    roots = roots_in(pool)
+    if roots is None:
+        return store.find(Task)
+    return [task for root in sorted(roots) for task in store.find(Task, root)]
 
 
 def _rooted(session: Session, root: Callable[[str], str]) -> Session:
@@ -178,12 +187,13 @@ def _histories(
     words: Words,
     scope: str | None,
 ) -> list[History]:
+    roots = roots_in(scope)
     told: dict[str, set[int]] = defaultdict(set)
     for moment in (moment for correction in heard for moment in correction.moments):
         told[moment.session].add(moment.turn)
     histories: list[History] = []
     for session, fresh in own_turns(sessions):
-        if scope is not None and session.project != scope:
+        if roots is not None and session.project not in roots:
             continue
         spoken = {s.turn for s in signals(session, words) if s.kind is SignalKind.CORRECTION}
         histories.append(
@@ -245,8 +255,9 @@ def _candidate(correction: Correction, train: tuple[Moment, ...]) -> Candidate:
 def _left_out(
     sessions: Iterable[Session], splits: Splits, scope: str | None
 ) -> Iterator[tuple[str, str, str]]:
+    roots = roots_in(scope)
     for session in sessions:
-        if scope is not None and session.project != scope:
+        if roots is not None and session.project not in roots:
             continue
         if session.ours:
             yield session.id, "own-replay", "one of our own replays"
