@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from cycle_builders import Place, QuickRunner, cycle_in
 from exam_builders import AT, GUARDS, TARGETS, exam, helpful, sit
 from gate_builders import ScriptedPractice
 from nightschool.core.errors import NotAllowed, NotFound
-from nightschool.core.proposals import VerdictKind
-from nightschool.core.tasks import TaskAct, TaskMark, task_digest
-from nightschool.core.trials import AlphaEntry
+from nightschool.core.ports import Store
+from nightschool.core.proposals import Verdict, VerdictKind
+from nightschool.core.tasks import Split, TaskAct, TaskMark, task_digest
+from nightschool.core.trials import AlphaEntry, Draw
 from nightschool.rules.marks import sitting
 from nightschool.stages.examine import Exam
 from nightschool.stages.mark import find_task, mark
@@ -26,7 +29,7 @@ def store() -> MemoryStore:
     return made
 
 
-def say(store: MemoryStore, which: str, act: TaskAct, reason: str = "") -> TaskMark | None:
+def say(store: Store, which: str, act: TaskAct, reason: str = "") -> TaskMark | None:
     return mark(
         which,
         act,
@@ -101,3 +104,18 @@ def _sat(store: MemoryStore) -> Exam:
     sat = sitting(whole.holdout, whole.tasks, store.find(TaskMark))
     key = replace(whole.key, checks=task_digest(sat.tasks))
     return replace(whole, tasks=sat.tasks, out=sat.out, protected=sat.protected, key=key)
+
+
+def test_a_cycle_holds_to_what_was_said(tmp_path: Path) -> None:
+    """A protected target is tried as a guard too, and what was taken out is drawn by no exam."""
+    with cycle_in(Place.made(tmp_path), runner=QuickRunner()) as (parts, cycle), cycle.held():
+        prepared = cycle.prepare(parts.harvest_request(everything=True))
+        held = [task for task in prepared.mined.tasks if task.split is Split.HOLDOUT and task.concerns]
+        kept, gone = held[0].id, held[1].id
+        for which, act in ((kept, TaskAct.PROTECT), (gone, TaskAct.WITHHOLD)):
+            say(parts.store, which, act, "for the test")
+        cycle.practise(prepared)
+        verdicts = [one for one in parts.store.find(Verdict) if one.kind is VerdictKind.ACCEPT]
+        assert verdicts
+        assert kept in {guard.task for one in verdicts for guard in one.guards}
+        assert gone not in {draw.task for draw in parts.store.find(Draw)}
