@@ -60,10 +60,15 @@ def project_root(project: Path | None, out: Output) -> str:
     return root
 
 
-def project_roots(projects: Sequence[Path], out: Output) -> str:
-    """The pool of the projects that a command works on: of several those that were named, each told."""
+def project_roots(projects: Sequence[Path], out: Output, *, every: bool = False) -> str | None:
+    """The pool of the projects that a command works on: of several those that were named, each told; None
+    for every one there is."""
     from nightschool.core.tasks import pool_of  # noqa: PLC0415 - help needs no tasks
 
+    if every and projects:
+        raise UserError("--project and --all-projects: take one of them")
+    if every:
+        return None
     return pool_of([project_root(project, out) for project in (projects or (None,))])
 
 

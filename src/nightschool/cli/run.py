@@ -14,7 +14,6 @@ from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
 from nightschool.cli.render import Line, Piece, Table
-from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,9 +89,7 @@ def run(  # noqa: PLR0913 - one parameter an option
 
     out = Output(json=json)
     flags = {"runner": runner, "model": model, "gate.mode": mode, "limits.max_jobs": max_jobs}
-    if project and all_projects:
-        raise UserError("--project and --all-projects: take one of them")
-    root = None if all_projects else opening.project_roots(project or (), out)
+    root = opening.project_roots(project or (), out, every=all_projects)
     if not yes:
         _ask_about_home(root, out)
     told_to = Told()
