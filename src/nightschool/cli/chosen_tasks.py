@@ -35,14 +35,16 @@ class Given:
 
         return cls(path=path, file=read_tasks(path), root=root)
 
-    def permit(self, parts: Parts) -> None:
-        """Refuses a file that nobody has reviewed, unless what works on it costs nothing."""
+    def permit(self, parts: Parts) -> list[str]:
+        """Refuses a file that nobody has reviewed, unless what works on it costs nothing. Gives what the
+        report says of it."""
         from nightschool.cli.task_files import refuse_unreviewed  # noqa: PLC0415
         from nightschool.wiring import SCRIPTED  # noqa: PLC0415
 
         name, _ = parts.runner_name()
         if name != SCRIPTED:
             refuse_unreviewed(self.path, self.file, name)
+        return [f"practised were the tasks of {self.path} alone; no transcript was read"]
 
     def prepared(self, parts: Parts, preparation: Preparation) -> Prepared:
         """Takes the tasks, as `tasks import` does, and no session."""
@@ -54,11 +56,6 @@ class Given:
                 "exported file lists the corrections, and `concerns` of a task names them"
             )
         return preparation.taken(bringing(parts, self.root, self.path).bring(self.file).tasks)
-
-    @property
-    def note(self) -> str:
-        """What the report says of it."""
-        return f"practised were the tasks of {self.path} alone; no transcript was read"
 
     def unreviewed(self) -> list[str]:
         """What a plan says of it."""

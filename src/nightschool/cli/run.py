@@ -99,10 +99,9 @@ def run(  # noqa: PLR0913 - one parameter an option
     with opening.opening(flags, single, rehearsal=dry_run) as parts:
         if dry_run:
             return _rehearsed(parts, root, scope, told_to, out, given)
-        if given is not None:
-            given.permit(parts)
+        notes = [] if given is None else given.permit(parts)
         cycle = parts.cycle(project=root, scope=scope, progress=told_to)
-        cycle.notes += [] if given is None else [given.note]
+        cycle.notes += notes
         with cycle.held():
             with told_to.shown(out, "run"):
                 prepared = _prepared(parts, cycle.preparation, given)
