@@ -55,6 +55,8 @@ def settings_table() -> str:
             if key.about.personal
             else "may lower it"
             if key.about.lower
+            else "adds to it, for its own sessions"
+            if key.about.adds
             else "yes"
         )
         text = " | ".join((f"`{name}`", _default(name), key.about.text, key.allowed, may))
@@ -67,7 +69,7 @@ def _default(name: str) -> str:
 
     value = KEYS[name].default
     match value:
-        case None:
+        case None | ():
             return "none"
         case tuple():
             return ", ".join(f"`{item}`" for item in value)

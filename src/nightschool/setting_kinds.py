@@ -11,8 +11,13 @@ from urllib.parse import urlsplit
 from annotated_types import Ge, Gt, Lt, MinLen
 from pydantic import AfterValidator, BeforeValidator, StringConstraints
 
+from nightschool.core.forgetting import IgnoreList
+from nightschool.core.values import Value
+
 NONE = "none"
 """Lifts a limit; TOML has no word of its own for it."""
+SHORTEST_WORD = 3
+"""A shorter one stands in every session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,8 @@ class About:
     """Why a project may not set it; None: it may."""
     lower: bool = False
     """A project may lower it, not raise it."""
+    adds: bool = False
+    """A project's own holds for its own sessions, besides the person's."""
 
 
 def _none(value: object) -> object:
@@ -96,3 +103,56 @@ CommandLine = Annotated[
 ]
 Switch = Annotated[bool, Allowed("true or false")]
 Mode = Annotated[Literal["certify", "suggest"], Allowed('"certify" or "suggest"')]
+
+
+def _word(value: str) -> str:
+    if value != value.strip() or len(value) < SHORTEST_WORD or not value.isprintable():
+        raise ValueError("no word")
+    return value
+
+
+def _path(value: str) -> str:
+    if not value.strip("*/ ") or not value.isprintable():
+        raise ValueError("names everything")
+    return str(Path(value).expanduser()) if value.startswith("~") else value
+
+
+def _project(value: str) -> str:
+    path = _path(value)
+    if "/" in path and not path.startswith("/"):
+        raise ValueError("not absolute")
+    return path
+
+
+Ignored = Annotated[str, StringConstraints(max_length=500)]
+IgnoredWords = Annotated[
+    tuple[Annotated[Ignored, AfterValidator(_word)], ...],
+    Allowed("a list of words of 3 letters or more, each on one line"),
+]
+IgnoredPaths = Annotated[
+    tuple[Annotated[Ignored, AfterValidator(_path)], ...],
+    Allowed('a list of patterns like "/work/secret/*", each of which names something'),
+]
+IgnoredProjects = Annotated[
+    tuple[Annotated[Ignored, AfterValidator(_project)], ...],
+    Allowed("a list of names of folders, or of absolute paths (`~` is your home); both may hold `*`"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignore(Value):
+    """Whose sessions are left out, before anything of them is stored."""
+
+    projects: Annotated[IgnoredProjects, About("Projects whose sessions are left out.", adds=True)] = ()
+    paths: Annotated[
+        IgnoredPaths,
+        About("Patterns of transcripts, folders and written files: such sessions are left out.", adds=True),
+    ] = ()
+    words: Annotated[
+        IgnoredWords,
+        About("A session that holds such a word, in whatever case, is left out.", adds=True),
+    ] = ()
+
+    @property
+    def rules(self) -> IgnoreList:
+        return IgnoreList(projects=self.projects, paths=self.paths, words=self.words)

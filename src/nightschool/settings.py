@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from nightschool.core.cycles import Budget
 from nightschool.core.errors import UserError
+from nightschool.core.forgetting import IgnoreList
 from nightschool.core.values import Value
 from nightschool.setting_kinds import (
     NONE,
@@ -35,6 +36,7 @@ from nightschool.setting_kinds import (
     Count,
     Dollars,
     Folder,
+    Ignore,
     Limit,
     Mode,
     Name,
@@ -70,6 +72,7 @@ SENDS = "whom it is sent to, and with which key, is for the person to say"
 EXAMINES = "a clone must not ease the exam of its own rules"
 READS = "whose history is read, and where it is kept, is for the person to say"
 PUBLISHES = "what is written into their files is for the person to say"
+KEEPS = "how long their history is kept is for the person to say"
 REACHES = "what a clone's work may reach is for the person to say"
 
 
@@ -185,13 +188,19 @@ class Settings(Value):
     effort: Annotated[AgentsOwn, About("Reasoning effort that it is asked for.", PAYS)] = None
     sandbox: Annotated[Name, About("Sandbox that agents run in.", REACHES)] = "bubblewrap"
     edit_budget: Annotated[Count, About("Rules that one draft may add, replace or delete.", lower=True)] = 4
+    retention_days: Annotated[
+        Limit, About("Days after which a session, a report and an agent's answer are forgotten.", KEEPS)
+    ] = None
     limits: Limits = Limits()
     harvest: Harvest = Harvest()
     mine: Mine = Mine()
     setup: SetUp = SetUp()
+    ignore: Ignore = field(default_factory=Ignore)
     gate: Gate = Gate()
     publish: Publish = Publish()
     endpoints: Endpoints = Endpoints()
+    ignore_here: IgnoreList = field(default_factory=IgnoreList)
+    """The list of the project's own file, which holds for its own sessions."""
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
     """By key; a key that is not in it has its built-in default."""
 
@@ -254,6 +263,7 @@ SECTIONS: Mapping[str, type] = {
     "harvest": Harvest,
     "mine": Mine,
     "setup": SetUp,
+    "ignore": Ignore,
     "gate": Gate,
     "publish": Publish,
     "endpoints": Endpoints,
@@ -280,6 +290,7 @@ def load(
     """
     found: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
+    theirs = IgnoreList()
     named = environment.get(CONFIG_VARIABLE)
     file = Path(named).expanduser() if named else config_path()
     for name, value in _from_file(file, must_exist=bool(named)):
@@ -288,13 +299,24 @@ def load(
         file = place / PROJECT_FILE
         for name, value in _from_file(file, must_exist=False):
             _take(found, origins, name, value, Origin(place="project", where=str(file)))
+        theirs = project_ignore(project)
     for name, text in _from_environment(environment):
         origin = Origin(place="environment", where=KEYS[name].variable)
         _take(found, origins, name, text, origin)
     for name, value in (flags or {}).items():
         if value is not None:
             _take(found, origins, name, value, Origin(place="flag", where=KEYS[name].flag))
-    return _built(found, origins)
+    return replace(_built(found, origins), ignore_here=theirs)
+
+
+def project_ignore(root: Path) -> IgnoreList:
+    """The ignore list of a project's own file. Raises `UserError` where the file cannot be read."""
+    file = root / PROJECT_FILE
+    found: dict[str, Any] = {}
+    for name, value in _from_file(file, must_exist=False):
+        if KEYS[name].about.adds:
+            _take(found, {}, name, value, Origin(place="file", where=str(file)))
+    return Ignore(**{name.partition(".")[2]: value for name, value in found.items()}).rules
 
 
 def _between(project: Path | None, folder: Path | None) -> list[Path]:
@@ -388,6 +410,8 @@ def _take(
             f"{origin.where}: {name} is {_shown(key, value)}; allowed is {key.allowed}"
         ) from error
     if origin.place == "project":
+        if key.about.adds:
+            return  # it holds for sessions of that project, wherever they are read: `project_ignore`
         _refuse_widening(key, valid, found.get(name, key.default), origin)
     found[name] = valid
     origins[name] = origin

@@ -8,9 +8,10 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,15 @@ from nightschool.adapters.crontab import Crontab
 from nightschool.adapters.git_projects import GitProjects
 from nightschool.adapters.inline_engine import InlineEngine
 from nightschool.adapters.live_files import FileSystemLiveFiles
+from nightschool.adapters.own_files import HomeFiles
 from nightschool.adapters.schedule_folder import ScheduleFolder
 from nightschool.adapters.second_opinion import DetectSecrets
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.adapters.system_clock import SystemClock
 from nightschool.adapters.systemd_timer import SystemdTimer
 from nightschool.adapters.variables_file import read_variables
-from nightschool.core.errors import RunnerUnusable, UserError
+from nightschool.core.errors import Busy, RunnerUnusable, UserError
+from nightschool.core.forgetting import Forgotten, IgnoreList
 from nightschool.core.harness import Harness, Target
 from nightschool.core.jobs import JobOptions, Provision
 from nightschool.core.ports import (
@@ -43,10 +46,12 @@ from nightschool.core.ports import (
 from nightschool.core.sessions import Roots, in_text
 from nightschool.core.values import digest_of
 from nightschool.rules.gate import Policy
+from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.redaction import Redactor
-from nightschool.settings import PROJECT_FILE, Origin, Settings, config_path, load
+from nightschool.settings import PROJECT_FILE, Origin, Settings, config_path, load, project_ignore
 from nightschool.stages.cycle import Cycle, Preparation
 from nightschool.stages.door import Door
+from nightschool.stages.forget import Forgetting
 from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.replay import Replay
 from nightschool.stages.schedule import Scheduling
@@ -112,7 +117,35 @@ class Parts:
             dry_run=dry_run,
             lookback=timedelta(hours=chosen.lookback_hours),
             lookback_limit=timedelta(days=chosen.lookback_limit_days),
+            ignoring=self.ignoring(),
         )
+
+    def ignoring(self) -> Ignoring:
+        """What may not be read, or not be kept, as the settings and the store have it now."""
+        days = self.settings.retention_days
+        return Ignoring(
+            own=self.settings.ignore.rules,
+            of_project=cache(_ignored_by),
+            root=cache(self.projects.root),
+            oldest=None if days is None else self.clock.now() - timedelta(days=days),
+            days=days,
+            forgotten=frozenset(known.trace for known in self.store.find(Forgotten)),
+        )
+
+    def forgetting(self) -> Forgetting:
+        files = HomeFiles(self.settings.home)
+        return Forgetting(store=self.store, files=files, clock=self.clock, root=cache(self.projects.root))
+
+    def forget_due(self, *, held: bool = False) -> tuple[str, ...]:
+        """Forget what the settings say is due; told. `held`: the caller has the lock of the cycle."""
+        ignoring, forgetting = self.ignoring(), self.forgetting()
+        if not forgetting.may_be_due(ignoring, here=self.settings.ignore_here):
+            return ()
+        try:
+            with nullcontext() if held else self.store.hold("cycle"):
+                return forgetting.forget_due(ignoring)
+        except Busy as busy:
+            return (f"what is due to be forgotten waits for the next time: {busy}",)
 
     def surface(self, agent: str) -> Surface:
         name = SCRIPTED_SURFACE if agent == SCRIPTED else agent
@@ -263,6 +296,7 @@ class Parts:
             person_home=self.person_home,
             sandbox=self.settings.sandbox,
             scope=scope,
+            forget_due=partial(self.forget_due, held=True),
         )
 
     @property
@@ -318,6 +352,18 @@ def variables_file() -> Path:
 
 def variables_of_schedule() -> Mapping[str, str]:
     return read_variables(variables_file())
+
+
+def own_files(home: Path) -> HomeFiles:
+    """What lies in a home of ours, whether or not its store can be opened."""
+    return HomeFiles(home)
+
+
+def _ignored_by(root: str) -> IgnoreList | str:
+    try:
+        return project_ignore(Path(root))
+    except UserError as error:
+        return str(error)
 
 
 def redaction_key(home: Path) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Collection
 from pathlib import Path
 
 from nightschool.core.errors import Conflict, NotFound, UserError
@@ -42,6 +43,15 @@ class BlobFolder:
         if digest_bytes(content) != digest:
             raise Conflict(f"{path} no longer holds what was stored there; restore it from a backup")
         return content
+
+    def keep(self, wanted: Collection[Digest]) -> int:
+        """Remove all but these, and parts that a killed process has left; how many went."""
+        gone = 0
+        for path in self._folder.glob("??/*"):
+            if path.parent.name + path.name not in wanted:
+                path.unlink(missing_ok=True)
+                gone += not path.name.startswith(".")
+        return gone
 
     def _path(self, digest: Digest) -> Path:
         # A digest may come from outside; nothing else may become a path.

@@ -49,9 +49,15 @@ def git_program() -> str | None:
 
 
 def git(
-    arguments: Sequence[str], *, folder: Path, protocol: str = NO_PROTOCOL, settings: Sequence[str] = ()
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    protocol: str = NO_PROTOCOL,
+    settings: Sequence[str] = (),
+    private: bool = False,
 ) -> bytes:
-    """What git printed. Raises `GitFailed`, also where git is absent."""
+    """What git printed. Raises `GitFailed`, also where git is absent. What it makes is for everybody whom
+    the person lets read files (umask); `private`: for the person alone."""
     program = git_program()
     if program is None:
         raise GitFailed("git is not installed (no `git` in PATH)")
@@ -65,6 +71,7 @@ def git(
             capture_output=True,
             timeout=SECONDS,
             check=False,
+            umask=0o077 if private else -1,
         )
     except subprocess.TimeoutExpired as error:
         raise GitFailed(f"git {arguments[0]} did not end within {SECONDS} s") from error

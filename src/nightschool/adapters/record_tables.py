@@ -19,6 +19,7 @@ from sqlalchemy import BigInteger, Column, MetaData, String, Table, Text, Unique
 from sqlalchemy.types import TypeEngine
 
 from nightschool.core.cycles import CycleReport
+from nightschool.core.forgetting import Forgotten, Skipped, Unfinished
 from nightschool.core.jobs import Finished, LostTry, Reservation
 from nightschool.core.proposals import Draft, Pin, RefusedEdit, Release, Review, SafetyReport, Verdict
 from nightschool.core.sessions import Offset, Session, Window
@@ -26,7 +27,7 @@ from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVer
 from nightschool.core.trials import AlphaEntry, Draw, LostPair, Pair, Partition, Trial
 from nightschool.core.values import Record
 
-HEAD = "0003"
+HEAD = "0004"
 """The revision that this version of the program reads and writes."""
 
 WRITTEN = "written"
@@ -112,6 +113,9 @@ KINDS = (
     Kind(record=Release, table="releases"),
     Kind(record=Pin, table="pins"),
     Kind(record=CycleReport, table="cycles"),
+    Kind(record=Forgotten, table="forgotten"),
+    Kind(record=Skipped, table="skipped_files"),
+    Kind(record=Unfinished, table="unfinished"),
 )
 
 METADATA = MetaData()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,27 @@ class SqliteStore:
         table = record_table(kind)
         with self._transaction(writes=True) as connection:
             connection.execute(table.delete().where(table.c.id == record_id))
+
+    def forget(self, removed: Sequence[Record], kept: Sequence[Record]) -> None:
+        with self._transaction(writes=True) as connection:
+            for record in removed:
+                table = record_table(type(record))
+                connection.execute(table.delete().where(table.c.id == record.id))
+            for record in kept:
+                table, row = record_table(type(record)), row_of(record)
+                there = connection.execute(update(table).where(table.c.id == record.id).values(**row))
+                if not there.rowcount:
+                    place = _take(connection, WRITTEN, 1)
+                    connection.execute(insert(table), {WRITTEN: place, **row})
+
+    def purge(self, blobs: Collection[Digest]) -> int:
+        with _plainly(self._path), self._engine.execution_options(**{BEGIN: ""}).connect() as connection:
+            connection.exec_driver_sql("VACUUM")
+            # What was written so far lies in the log beside the file until it is cut off.
+            busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar_one()
+        if busy:
+            raise Busy(f"{self._path} is read by another process; end it, or try again")
+        return self._blobs.keep(blobs)
 
     def put_blob(self, content: bytes) -> Digest:
         return self._blobs.put(content)
@@ -197,6 +218,8 @@ def _engine(path: Path) -> Engine:
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        # What is deleted or replaced is overwritten, not only given free.
+        connection.execute("PRAGMA secure_delete = ON")
 
     def begun(connection: Connection) -> None:
         statement = connection.get_execution_options().get(BEGIN, "BEGIN")

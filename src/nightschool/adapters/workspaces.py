@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -82,13 +82,23 @@ class Workspaces:
             remove_tree(base)
             os.close(mine)
 
+    def clear(self, repositories: Collection[str]) -> None:
+        """Remove the mirrors of all repositories but these, and what killed jobs left. No job may run."""
+        wanted = {_name_of(Path(repository)) for repository in repositories}
+        for mirror in self._mirrors.glob("*"):
+            if mirror.stem not in wanted:
+                remove_tree(mirror) if mirror.is_dir() else mirror.unlink(missing_ok=True)
+        if self._jobs.is_dir():
+            with _held(self._jobs.with_suffix(".lock")):
+                self._sweep()
+
     def _fresh(self) -> tuple[Path, int]:
         """A new folder and the descriptor that says, by a lock on it, that its process lives.
 
         Before the first one, what killed processes left is removed. The lock on the whole keeps another
         process from taking a folder for abandoned before its own lock is held.
         """
-        self._jobs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(self._jobs)
         with _held(self._jobs.with_suffix(".lock")):
             if not self._swept:
                 self._sweep()
@@ -117,8 +127,8 @@ class Workspaces:
         repository = Path(source.repository)
         if not repository.is_absolute():
             raise WorkspaceUnavailable(f"not an absolute path of a repository: {source.repository!r}")
-        self._mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mirror = self._mirrors / digest_of(str(repository.resolve()))[:16]
+        private_folder(self._mirrors)
+        mirror = self._mirrors / _name_of(repository)
         with _held(mirror.with_suffix(".lock")):
             try:
                 if not (mirror / "HEAD").exists():
@@ -126,15 +136,26 @@ class Workspaces:
                     git(
                         ["init", "--bare", "--quiet", "--template=", f"--object-format={kind}", str(mirror)],
                         folder=self._mirrors,
+                        private=True,
                     )
                 if not _holds(mirror, commit):
                     _unlock(mirror)
-                    fetch(repository, commit, into=mirror, ref=f"refs/nightschool/{commit}")
+                    fetch(repository, commit, into=mirror, ref=f"refs/nightschool/{commit}", private=True)
             except GitFailed as error:
                 raise WorkspaceUnavailable(
                     f"commit {commit[:12]} cannot be had from {source.repository}: {error}"
                 ) from error
         return mirror
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder in one of ours, both for the person alone: `parents` would give the outer one away."""
+    for made in (folder.parent, folder):
+        made.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _name_of(repository: Path) -> str:
+    return digest_of(str(repository.resolve()))[:16]
 
 
 class Folder:
@@ -226,7 +247,7 @@ class Folder:
             return None
 
 
-def fetch(source: Path, commit: str, *, into: Path, ref: str) -> None:
+def fetch(source: Path, commit: str, *, into: Path, ref: str, private: bool = False) -> None:
     """Fetch one commit without its history. The source is only read."""
     if not source.is_dir():
         raise GitFailed("that folder is gone")
@@ -242,6 +263,7 @@ def fetch(source: Path, commit: str, *, into: Path, ref: str) -> None:
         ],
         folder=into,
         protocol="file",
+        private=private,
     )  # fmt: skip
 
 
@@ -287,7 +309,7 @@ def _unlock(mirror: Path) -> None:
 @contextmanager
 def _held(lock: Path) -> Iterator[None]:
     """One process at a time fills a mirror. The lock dies with its process."""
-    with lock.open("wb") as stream:
+    with os.fdopen(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 

@@ -20,6 +20,7 @@ from nightschool.cli import (
     doctor,
     explain,
     files,
+    forget,
     gate,
     harvest,
     history,
@@ -32,6 +33,7 @@ from nightschool.cli import (
     task_files,
     task_marks,
     tasks,
+    uninstall,
     version,
 )
 from nightschool.cli import run as run_command
@@ -64,6 +66,8 @@ COMMANDS: dict[str, Command] = {
     "report": report.report,
     "schedule": schedule.schedule,
     "doctor": doctor.doctor,
+    "forget": forget.forget,
+    "uninstall": uninstall.uninstall,
     "version": version.version,
 }
 """In the order of the help."""

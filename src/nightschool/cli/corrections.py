@@ -42,6 +42,7 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
     out = Output(json=json)
     with reading(source) as parts, out.progress("reading") as steps:
         begins = moment(since, parts.clock.now())
+        out.note(*parts.forget_due())
         request = parts.harvest_request(everything=True)
         report = harvest(
             request, sources=parts.sources(), store=parts.store, clock=parts.clock, progress=steps.at

@@ -34,7 +34,7 @@ Root = Annotated[
 Everything = Annotated[
     bool, typer.Option("--all", help="All that there is and was, however old, known or new.")
 ]
-MEANT = frozenset({"sub-agent", "own-replay"})
+MEANT = frozenset({"sub-agent", "own-replay", "ignored", "forgotten", "too-old"})
 """Reasons to leave out a file with which nothing is wrong."""
 NAMED = 10
 """Files that are named with what is wrong with them."""
@@ -73,8 +73,10 @@ def harvest(
         explicit = named if begins is None else _changed(parts, named, begins)
         if named and not explicit:
             return out.result(
-                {"sessions": [], "new": [], "left_out": []}, [f"nothing in {named[0]} changed since {since}"]
+                {"sessions": [], "new": [], "left_out": [], "forgotten": ()},
+                [f"nothing in {named[0]} changed since {since}"],
             )
+        forgotten = () if dry_run else parts.forget_due()
         request = parts.harvest_request(
             explicit=explicit,
             since=begins,
@@ -90,8 +92,8 @@ def harvest(
         listed = [session for session in wanted if within(session, begins)]
         rows = _rows(listed, known)
     new = [session.id for session in listed if session.id in report.fresh]
-    document = {"sessions": rows, "new": new, "left_out": report.left_out}
-    return out.result(document, _pieces(report, rows, new, dry_run=dry_run))
+    document = {"sessions": rows, "new": new, "left_out": report.left_out, "forgotten": forgotten}
+    return out.result(document, [*forgotten, *_pieces(report, rows, new, dry_run=dry_run)])
 
 
 def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -348,6 +348,20 @@ class Store(Protocol):
         """The first of `count` numbers of a counter that are never given again (from 1)."""
         ...
 
+    def forget(self, removed: Sequence[Record], kept: Sequence[Record]) -> None:
+        """In one transaction, of any kind, those that only grow by new ones too: take `removed` out, and
+        put `kept` in the places of the records of their ids (at the end, where there are none). The one
+        way in which what was written is ever changed."""
+        ...
+
+    def purge(self, blobs: Collection[Digest]) -> int:
+        """Leave no trace on the disk of what was removed, and of blobs none but these; how many went.
+
+        Nothing may be stored meanwhile that is to stay: hold the locks under which blobs are put. Raises
+        `Busy` where another process reads too long; calling it again goes on.
+        """
+        ...
+
     def hold(self, lock: str) -> AbstractContextManager[None]:
         """A lock between processes that dies with its process. Raises `Busy` at once if it is held."""
         ...
@@ -416,6 +430,15 @@ class LiveFile:
     content: bytes | None
     """None: there is no file."""
     mode: int | None
+
+
+class OwnFiles(Protocol):
+    """What lies in our own folder beside the store: reports, mirrors of repositories, folders of jobs."""
+
+    def clear(self, *, cycles: Collection[str], repositories: Collection[str]) -> None:
+        """Remove the report files of these cycles, the mirrors of all repositories but these, and what
+        killed jobs have left. What is gone already is no error."""
+        ...
 
 
 class LiveFiles(Protocol):

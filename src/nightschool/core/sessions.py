@@ -344,7 +344,7 @@ class LeftOut(Value):
     path: str
     reason: str
     """A code: sub-agent, own-replay, unreadable, not-a-transcript, bad-record, empty, dangling-link,
-    vanished."""
+    vanished, ignored, forgotten, too-old."""
     offset: int | None = None
     detail: str = ""
     human_turns: int | None = None

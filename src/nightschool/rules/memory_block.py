@@ -109,6 +109,12 @@ def apply(content: bytes | None, edits: Sequence[Edit], *, where: str = "the mem
     return Applied(content=result, taken=tuple(taken), refused=tuple(refused))
 
 
+def without_rules(content: bytes, *, where: str = "the memory file") -> bytes:
+    """The file with no rule of ours; markers and intro go too, unless a person wrote between them."""
+    block = parse(content, where=where)
+    return render(_without_empty(replace(block, items=tuple(i for i in block.items if i.rule is None))))
+
+
 def clean(rule: str) -> str:
     """A rule as it is kept: line ends as `\\n`, nothing around it."""
     return rule.replace("\r\n", "\n").replace("\r", "\n").strip()

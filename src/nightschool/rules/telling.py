@@ -17,6 +17,9 @@ LEFT_OUT = {
     "empty": "empty so far",
     "dangling-link": "a link that leads nowhere",
     "vanished": "gone before it could be read",
+    "ignored": "on an ignore list",
+    "forgotten": "you had it forgotten",
+    "too-old": "older than you keep it",
 }
 """Why a file or a line of one was left out."""
 NO_TASK = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -175,12 +175,17 @@ class Cycle:
     scope: str = "auto"
     """auto: a project's correction to the project's file; project, user: to that file in any case."""
     notes: list[str] = field(default_factory=list)
+    forget_due: Callable[[], Sequence[str]] = tuple
+    """Told what was forgotten by the person's own rules."""
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """The lock of the cycle, and the cursors as they were should the login turn out to be refused."""
-        with self.store.hold("cycle"), cursors_kept(self.store):
-            yield
+        """The lock of the cycle, and the cursors as they were should the login turn out to be refused. What
+        is due to be forgotten goes before: a cursor of it is not to come back."""
+        with self.store.hold("cycle"):
+            self.notes += self.forget_due()
+            with cursors_kept(self.store):
+                yield
 
     def prepare(self, request: HarvestRequest) -> Prepared:
         """Harvest and mine. No job is started."""

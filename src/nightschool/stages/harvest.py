@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from nightschool.core.errors import AuthenticationFailed, UserError
+from nightschool.core.forgetting import Skipped, Thing, trace_of
 from nightschool.core.ports import Clock, Store, TranscriptSource
 from nightschool.core.sessions import (
     LeftOut,
@@ -19,8 +20,10 @@ from nightschool.core.sessions import (
     Session,
     TranscriptRef,
     Window,
+    in_text,
 )
 from nightschool.core.values import Record, Value
+from nightschool.rules.ignoring import Ignoring, Why
 
 LOCK = "harvest"
 AT_ONCE = 64
@@ -54,6 +57,8 @@ class HarvestRequest(Value):
     """Nothing is stored and no cursor moves."""
     lookback: timedelta = timedelta(hours=72)
     lookback_limit: timedelta = timedelta(days=90)
+    ignoring: Ignoring = field(default_factory=Ignoring)
+    """What is left out before anything of it is stored, also of what was named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +128,7 @@ class _Run:
     fresh: set[str] = field(default_factory=set)
     left_out: list[LeftOut] = field(default_factory=list)
     unstored: dict[str, Record] = field(default_factory=dict)
+    skipped: dict[str, Skipped] = field(default_factory=dict)
     unchanged: int = 0
     files: int = 0
 
@@ -130,7 +136,10 @@ class _Run:
         """What there is and has changed since it was last read, newest first."""
         for source in self.sources.values():
             self.offsets |= {offset.id: offset for offset in self.store.find(Offset, owner=source.name)}
+            self.skipped |= {known.file: known for known in self.store.find(Skipped, owner=source.name)}
         for source, ref in self._found():
+            if self._passes_over(ref):
+                continue
             known = self.offsets.get(ref.id)
             if known is not None and self.request.roots.explicit and not self._holds(known):
                 # It gave no session, and who names it wants to know why: told again, of the whole file.
@@ -144,6 +153,23 @@ class _Run:
                 self._remember(f"{ref.source}:{known.session}")
         self.waiting.sort(key=lambda pair: pair[1].path)
         self.waiting.sort(key=lambda pair: pair[1].mtime, reverse=True)
+
+    def _passes_over(self, ref: TranscriptRef) -> bool:
+        """Whether a file is left out unopened: by its path, or because it was, and nothing has changed."""
+        rules = self.request.ignoring
+        why = rules.file(in_text(ref.path), ref.id) if rules.knows_files else None
+        if why is not None:
+            self.left_out.append(LeftOut(path=in_text(ref.path), reason=why.reason, detail=why.detail))
+            return True
+        known = self.skipped.get(trace_of(Thing.FILE, ref.id)) if self.skipped else None
+        if known is None:
+            return False
+        # It is read from its first byte again: what it holds may stand in any part of it.
+        self.offsets.pop(ref.id, None)
+        if (known.size, known.mtime, known.rules) != (ref.size, ref.mtime, rules.digest):
+            return False
+        self.left_out.append(LeftOut(path=in_text(ref.path), reason=known.reason, detail="as before"))
+        return True
 
     def _found(self) -> Iterable[tuple[TranscriptSource, TranscriptRef]]:
         if not self.request.roots.explicit or not self.request.recognise:
@@ -225,14 +251,21 @@ class _Run:
         # A file that vanished since the look is no one's fault; one that a person named is missed.
         self.left_out += [out for out in result.left_out if named or out.reason != "vanished"]
         session = result.session
-        reason = None if session is None else _unwanted(session)
-        if session is None or reason is not None:
-            if session is not None and reason is not None:
-                self.left_out.append(_left_out(session, reason))
+        if session is None:
             self._keep(None, result.offset)
             return
         known = self.sessions.get(session.id) or self.store.get(Session, session.id)
+        # The whole of it: what an earlier part holds keeps the rest out too.
         whole = _joined(known, session, result)
+        why = self.request.ignoring.session(whole, changed=ref.mtime)
+        if why is not None:
+            self._skip(ref, whole, why, stored=known is not None)
+            return
+        reason = _unwanted(session)
+        if reason is not None:
+            self.left_out.append(_left_out(session, reason))
+            self._keep(None, result.offset)
+            return
         # Without a cursor it is new to the caller, also where the session is stored: see refused logins.
         if before is None or whole != known:
             self.fresh.add(whole.id)
@@ -242,6 +275,25 @@ class _Run:
         self.sessions[whole.id] = whole
         self._keep(whole, result.offset)
 
+    def _skip(self, ref: TranscriptRef, session: Session, why: Why, *, stored: bool) -> None:
+        """Nothing of it is stored, not even the name of its file."""
+        self.left_out.append(LeftOut(path=session.path, reason=why.reason, detail=why.detail))
+        if self.request.dry_run:
+            return
+        self.sessions.pop(session.id, None)
+        self.unstored.pop(f"session {session.id}", None)
+        file = trace_of(Thing.FILE, ref.id)
+        self.unstored[f"skipped {file}"] = Skipped(
+            source=ref.source,
+            file=file,
+            size=ref.size,
+            mtime=ref.mtime,
+            # A project's own list may change without a word to us: what it left out is read each time.
+            rules=self.request.ignoring.digest if why.by_person else None,
+            reason=why.reason,
+            stored=session.id if stored else "",
+        )
+
     def _keep(self, session: Session | None, offset: Offset | None) -> None:
         """Session and cursor of one file, to be stored in one transaction."""
         if offset is None or self.request.dry_run:
@@ -249,6 +301,8 @@ class _Run:
         if session is not None:
             self.unstored[f"session {session.id}"] = session
         self.unstored[f"offset {offset.id}"] = offset
+        if self.skipped and (known := self.skipped.pop(trace_of(Thing.FILE, offset.id), None)) is not None:
+            self.store.remove(Skipped, known.id)
         if len(self.unstored) >= AT_ONCE:
             self.flush()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from nightschool.core.errors import Busy, Conflict, NotFound
@@ -57,6 +57,22 @@ class MemoryStore:
             raise TypeError(f"a {kind.__name__} is never removed")
         with self._guard:
             self._records.pop((kind, record_id), None)
+
+    def forget(self, removed: Sequence[Record], kept: Sequence[Record]) -> None:
+        with self._guard:
+            staged = dict(self._records)
+            for record in removed:
+                staged.pop((type(record), record.id), None)
+            for record in kept:
+                staged[type(record), record.id] = record
+            self._records = staged
+
+    def purge(self, blobs: Collection[Digest]) -> int:
+        with self._guard:
+            gone = self._blobs.keys() - set(blobs)
+            for digest in gone:
+                del self._blobs[digest]
+        return len(gone)
 
     def put_blob(self, content: bytes) -> Digest:
         digest = digest_bytes(content)

@@ -1,0 +1,63 @@
+"""What lies in the home of ours beside the store: reports, mirrors of repositories, folders of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from nightschool.adapters.workspaces import Workspaces, remove_tree
+
+OURS = (
+    "reports",
+    "work",
+    "blobs",
+    "redaction.key",
+    "locks",
+    "nightschool.db-wal",
+    "nightschool.db-shm",
+    "nightschool.db-journal",
+    "nightschool.db",
+)
+"""All that we make in a home, in the order in which it goes: the database, which knows the rest, is last."""
+
+
+class HomeFiles:
+    """The `OwnFiles` port on the file system."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._reports = home / "reports"
+        self._work = home / "work"
+
+    def clear(self, *, cycles: Collection[str], repositories: Collection[str]) -> None:
+        for path in self._reports.glob("*") if cycles else ():
+            # One that was being written when its process died begins with a dot.
+            if path.name.lstrip(".").split(".")[0] in cycles:
+                path.unlink(missing_ok=True)
+        if self._work.is_dir():
+            Workspaces(self._work).clear(repositories)
+
+    def survey(self) -> dict[str, int]:
+        """What is there of ours, with its bytes."""
+        found = {name: self._home / name for name in OURS}
+        return {name: _size(path) for name, path in found.items() if path.exists() or path.is_symlink()}
+
+    def remove(self) -> tuple[str, ...]:
+        """Remove all that is ours, and the folder if nothing else lies in it; what else does."""
+        for name in OURS:
+            path = self._home / name
+            if path.is_dir() and not path.is_symlink():
+                remove_tree(path)
+            else:
+                path.unlink(missing_ok=True)
+        for part in self._home.glob(".redaction.key.*"):
+            part.unlink(missing_ok=True)
+        left = tuple(sorted(path.name for path in self._home.glob("*"))) if self._home.is_dir() else ()
+        if not left and self._home.is_dir() and not self._home.is_symlink():
+            self._home.rmdir()
+        return left
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() and not path.is_symlink() else (path,)
+    return sum(file.lstat().st_size for file in files if not file.is_dir())

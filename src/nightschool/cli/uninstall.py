@@ -1,0 +1,192 @@
+"""`nightschool uninstall`: everything of ours goes, but the program itself."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nightschool.cli.exits import ExitCode
+from nightschool.cli.opening import DATABASE
+from nightschool.cli.options import Json
+from nightschool.cli.output import Output
+from nightschool.cli.reading import settings_here
+from nightschool.cli.render import Line, Piece, Table
+from nightschool.core.errors import Conflict, NotAllowed, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nightschool.core.proposals import Release
+    from nightschool.settings import Settings
+    from nightschool.wiring import Parts
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell what there is, and change nothing.")]
+KeepRules = Annotated[
+    bool, typer.Option("--keep-rules", help="Leave the rules that you adopted in their files.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+LOCKS = ("cycle", "harvest", "publish")
+UNTOUCHED = (
+    "Not touched: your agents, their sessions and settings, and the .nightschool.toml of projects. "
+    "The program goes with the tool that installed it (`uv tool uninstall nightschool`, `pipx uninstall "
+    "nightschool`)."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rules:
+    """A live file that holds rules of ours."""
+
+    path: Path
+    number: int
+
+
+def uninstall(
+    *, dry_run: DryRun = False, keep_rules: KeepRules = False, yes: Yes = False, json: Json = False
+) -> ExitCode:
+    """Remove what nightschool keeps: sessions, tasks, reports, settings, and its rules in your files.
+
+    Tells first what there is, and asks. A file with adopted rules gets its old bytes back; where you changed
+    it since, only the marked block goes. Your agents and their sessions are not touched.
+
+    \b
+    Example:
+      nightschool uninstall --dry-run
+      nightschool uninstall --keep-rules
+    """
+    from nightschool.settings import CONFIG_VARIABLE, config_path  # noqa: PLC0415 - help needs no settings
+    from nightschool.wiring import own_files  # noqa: PLC0415
+
+    out = Output(json=json)
+    settings = settings_here()
+    files = own_files(settings.home)
+    named = os.environ.get(CONFIG_VARIABLE)
+    config = Path(named).expanduser() if named else config_path()
+    with ExitStack() as stack:
+        parts = _opened(settings, stack, out)
+        rules = [] if parts is None else _rules(parts)
+        document = {
+            "home": settings.home,
+            "holds": files.survey(),
+            "config": config if os.path.lexists(config) else None,
+            "rules": [{"path": found.path, "rules": found.number} for found in rules],
+            "keep_rules": keep_rules,
+        }
+        told = _told(document, rules, keep_rules=keep_rules)
+        if dry_run:
+            return out.result({**document, "done": False}, [*told, "nothing was changed"])
+        if not yes:
+            out.note(*told)
+            out.confirm("Remove all of this?", otherwise="pass --yes to remove it without being asked.")
+        left_in: list[str] = []
+        if parts is not None:
+            if not keep_rules:
+                left_in = _take_out(parts, rules)
+            for lock in LOCKS:
+                stack.enter_context(parts.store.hold(lock))
+        config.unlink(missing_ok=True)
+        if (
+            config.parent.name == "nightschool"
+            and not any(config.parent.glob("*"))
+            and config.parent.is_dir()
+        ):
+            config.parent.rmdir()
+        foreign = files.remove()
+    pieces: list[Piece | str] = ["removed", *(Line(text, "yellow") for text in left_in)]
+    if foreign:
+        pieces.append(f"left in {settings.home}, since it is not ours: {', '.join(foreign)}")
+    pieces.append(Line(UNTOUCHED, "dim"))
+    return out.result({**document, "done": True, "left_in_files": left_in, "left": foreign}, pieces)
+
+
+def _opened(settings: Settings, stack: ExitStack, out: Output) -> Parts | None:
+    """The store where there is one that can be opened: none is made to be removed."""
+    from nightschool.wiring import opened  # noqa: PLC0415 - help needs no store
+
+    if not (settings.home / DATABASE).is_file():
+        return None
+    parts = opened(settings, environment=dict(os.environ), person_home=Path.home())
+    try:
+        return stack.enter_context(parts)
+    except UserError as error:
+        out.note(Line(f"{error}. So it is not known which files hold rules of ours", "yellow"))
+        return None
+
+
+def _rules(parts: Parts) -> list[_Rules]:
+    """The live files that were written and still hold a rule of ours."""
+    from nightschool.core.proposals import Release, Step  # noqa: PLC0415
+    from nightschool.rules.memory_block import parse  # noqa: PLC0415
+
+    written = {release.path for release in parts.store.find(Release) if release.step is not Step.ABANDONED}
+    found = []
+    for path in sorted(written):
+        try:
+            live = parts.live.read(Path(path))
+            number = len(parse(live.content, where=path).rules)
+        except UserError:
+            number = 1  # unreadable or damaged: it is named, and told again where it cannot be mended
+        if number:
+            found.append(_Rules(path=Path(path), number=number))
+    return found
+
+
+def _take_out(parts: Parts, rules: Sequence[_Rules]) -> list[str]:
+    """Take our rules out of the files; where that cannot be, say so."""
+    from nightschool.core.proposals import Release, Step  # noqa: PLC0415
+    from nightschool.rules.memory_block import without_rules  # noqa: PLC0415
+
+    paths = {str(found.path) for found in rules}
+    releases = parts.store.find(Release)
+    made = {release.path for release in releases if release.before is None}
+    undone = {release.undoes for release in releases if release.step is Step.DONE}
+    standing = [
+        release
+        for release in releases
+        if release.step is Step.DONE
+        and release.undoes is None
+        and release.number not in undone
+        and release.path in paths
+    ]
+    for release in reversed(standing):
+        _undo(parts, release)
+    left = []
+    for found in rules:
+        try:
+            live = parts.live.read(found.path)
+            if live.content is not None:
+                rest = without_rules(live.content, where=str(found.path))
+                kept = rest if rest or str(found.path) not in made else None
+                parts.live.swap(found.path, expected=live.content, content=kept, mode=live.mode)
+        except (UserError, Conflict) as error:
+            left.append(f"{error}; its marked block is left to you")
+    return left
+
+
+def _undo(parts: Parts, release: Release) -> None:
+    """The very bytes of before, where the file is still what was written; else the block goes by itself."""
+    from contextlib import suppress  # noqa: PLC0415
+
+    from nightschool.stages.publish import undo  # noqa: PLC0415
+
+    with suppress(NotAllowed, Conflict, UserError):
+        undo(release.number, store=parts.store, live=parts.live, clock=parts.clock, actor=parts.actor)
+
+
+def _told(document: dict[str, object], rules: Sequence[_Rules], *, keep_rules: bool) -> list[Piece | str]:
+    holds = document["holds"]
+    rows = [(name, size) for name, size in holds.items()] if isinstance(holds, dict) else []
+    pieces: list[Piece | str] = [f"home: {document['home']}"]
+    if rows:
+        pieces.append(Table(columns=("holds", "bytes"), rows=rows))
+    else:
+        pieces.append("nothing of ours is in it")
+    pieces.append(f"settings: {document['config'] or 'no file of yours'}")
+    what = "stay" if keep_rules else "are taken out"
+    pieces += [f"adopted rules in {found.path}: {found.number}, they {what}" for found in rules]
+    return pieces

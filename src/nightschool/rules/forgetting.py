@@ -1,0 +1,394 @@
+"""What goes when a session or a project is forgotten, what is kept of the rest, and what has to stay.
+
+Pure: from all records that may speak of it to those that go and those that are replaced. What the promise
+of the gate rests on (ledger of alpha, draws, pairs) holds ids and digests alone and is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import datetime
+
+from nightschool.core.cycles import CycleReport, Learned
+from nightschool.core.forgetting import STAND_IN, stand_in
+from nightschool.core.jobs import Failed, Finished, LostTry, Outcome, Reservation, Role
+from nightschool.core.proposals import (
+    Draft,
+    Edit,
+    RefusedEdit,
+    Release,
+    Review,
+    SafetyReport,
+    Status,
+    Step,
+    Verdict,
+    status_of,
+)
+from nightschool.core.sessions import Offset, Session
+from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVersion, Moment, Task, TaskMark
+from nightschool.core.trials import Trial
+from nightschool.core.values import Digest, Record, Value, digest_of
+from nightschool.rules.corrections import clearest
+
+TELLING = 8
+"""Shortest text that is looked for in what agents and this program wrote: shorter ones stand anywhere."""
+GONE = "(forgotten)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known(Value):
+    """All records that may hold words of a session or the name of a project."""
+
+    sessions: tuple[Session, ...] = ()
+    offsets: tuple[Offset, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    marks: tuple[TaskMark, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    holdouts: tuple[HoldoutVersion, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+    finished: tuple[Finished, ...] = ()
+    lost: tuple[LostTry, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    drafts: tuple[Draft, ...] = ()
+    refused: tuple[RefusedEdit, ...] = ()
+    safety: tuple[SafetyReport, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    reviews: tuple[Review, ...] = ()
+    releases: tuple[Release, ...] = ()
+    cycles: tuple[CycleReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen(Value):
+    """What is to be forgotten."""
+
+    sessions: frozenset[str] = frozenset()
+    """Ids."""
+    project: str | None = None
+    """A root: all that belongs to it."""
+    before: datetime | None = None
+    """Reports and answers of agents that are older go too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan(Value):
+    """What forgetting would do."""
+
+    removed: tuple[Record, ...]
+    kept: tuple[Record, ...]
+    """What replaces others: the same without the words, or with what other sessions say."""
+    cycles: tuple[str, ...]
+    """Whose report files go."""
+    standing: tuple[Draft, ...]
+    """Proposals that came from it and are in a live file: only `undo` takes them out."""
+    copies: tuple[str, ...]
+    """Sessions that hold rows of it too (forks, resumed ones), and are not forgotten by this."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of each kind go or lose their words."""
+        names: dict[type[Record], str] = {
+            Session: "sessions",
+            Correction: "corrections",
+            Candidate: "candidates",
+            Task: "tasks",
+            Draft: "proposals",
+            Finished: "answers of agents",
+            CycleReport: "reports",
+        }
+        counted = dict.fromkeys(names.values(), 0)
+        for record in self.removed:
+            if type(record) in names and type(record) is not Finished:
+                counted[names[type(record)]] += 1
+        for kept in self.kept:
+            if isinstance(kept, Finished):
+                counted["answers of agents"] += 1
+        counted["reports"] = len(self.cycles)
+        changed = sum(isinstance(kept, Correction | Candidate) for kept in self.kept)
+        return {**counted, "corrections and candidates that others hold too": changed}
+
+
+def plan(known: Known, chosen: Chosen, roots: Mapping[str, str]) -> Plan:
+    """`roots`: the root of each session's project."""
+    return _Forgetting(known, chosen, roots).plan()
+
+
+class _Forgetting:
+    def __init__(self, known: Known, chosen: Chosen, roots: Mapping[str, str]) -> None:
+        self.known = known
+        self.chosen = chosen
+        self.roots = roots
+        self.removed: list[Record] = []
+        self.kept: list[Record] = []
+        self.gone: set[str] = set()
+        """Candidates that nothing speaks for any more."""
+        self.touched: set[str] = set()
+        self.tasks: set[str] = set()
+        self.cycles: dict[str, None] = {}
+        self.standing: list[Draft] = []
+        self.phrases: frozenset[str] = frozenset()
+
+    def plan(self) -> Plan:
+        self._sessions()
+        self._corrections()
+        self._candidates()
+        self._tasks()
+        self._drafts()
+        self._refused()
+        self.phrases = self._phrases()
+        self._jobs()
+        self._reports()
+        return Plan(
+            removed=tuple(self.removed),
+            kept=tuple(self.kept),
+            cycles=tuple(self.cycles),
+            standing=tuple(self.standing),
+            copies=self._copies(),
+        )
+
+    def _of(self, session: str) -> bool:
+        return session in self.chosen.sessions
+
+    def _here(self, project: str) -> bool:
+        return self.chosen.project is not None and project == self.chosen.project
+
+    def _sessions(self) -> None:
+        chosen = [session for session in self.known.sessions if self._of(session.id)]
+        self.removed += chosen
+        ids = {session.session_id for session in chosen}
+        paths = {session.path for session in chosen}
+        folders = {path.rpartition("/")[0] for path in paths} if self.chosen.project is not None else set()
+        for offset in self.known.offsets:
+            own = self._of(f"{offset.source}:{offset.session}") or offset.path in paths
+            # The files of its sub-agents gave no session of their own; their paths name it.
+            part = not offset.session and any(f"/{name}/" in offset.path for name in ids)
+            beside = not offset.session and offset.path.rpartition("/")[0] in folders
+            if own or part or beside:
+                self.removed.append(offset)
+        for assignment in self.known.assignments:
+            named = tuple(stand_in(one) if self._of(one) else one for one in assignment.sessions)
+            if named != assignment.sessions:
+                self._replace(assignment, replace(assignment, sessions=named))
+
+    def _corrections(self) -> None:
+        for correction in self.known.corrections:
+            moments = tuple(moment for moment in correction.moments if not self._of(moment.session))
+            if moments == correction.moments:
+                continue
+            if not moments or correction.wanted is correction.unwanted is None:
+                # Without a machine form its key is words of one of its sessions: mining finds it anew.
+                self.removed.append(correction)
+                continue
+            sessions = {moment.session for moment in moments}
+            projects = sorted({root for session in sessions if (root := self.roots.get(session))})
+            sources = sorted({session.partition(":")[0] for session in sessions})
+            self._replace(
+                correction,
+                replace(
+                    correction,
+                    statement=clearest(moments).quote,
+                    moments=moments,
+                    projects=tuple(projects),
+                    sources=tuple(sources),
+                ),
+            )
+
+    def _candidates(self) -> None:
+        for candidate in self.known.candidates:
+            evidence = tuple(moment for moment in candidate.evidence if not self._of(moment.session))
+            sessions = tuple(session for session in candidate.sessions if not self._of(session))
+            here = self._here(candidate.project)
+            if (evidence, sessions) == (candidate.evidence, candidate.sessions) and not here:
+                continue
+            self.touched.add(candidate.id)
+            if here or not evidence:
+                self.gone.add(candidate.id)
+                self.removed.append(candidate)
+                continue
+            statement = clearest(evidence).quote
+            rest = replace(candidate, statement=statement, evidence=evidence, sessions=sessions)
+            self._replace(candidate, rest)
+
+    def _tasks(self) -> None:
+        gone = [task for task in self.known.tasks if self._of(task.session) or self._here(task.project)]
+        self.removed += gone
+        self.tasks = {task.id for task in gone}
+        self.removed += [mark for mark in self.known.marks if mark.task in self.tasks]
+        for version in self.known.holdouts:
+            if self._here(version.pool):
+                # Its name is the project's. The ledger knows its id, and goes on where one comes again.
+                self.removed.append(version)
+                continue
+            left = tuple(task for task in version.tasks if task not in self.tasks)
+            if left != version.tasks:
+                self._replace(version, replace(version, tasks=left))
+
+    def _drafts(self) -> None:
+        for draft in self.known.drafts:
+            before = [edit for edit in draft.edits if edit.moment.session.startswith(STAND_IN)]
+            own = [edit for edit in draft.edits if self._of(edit.moment.session)]
+            if not (own or before or draft.candidate in self.gone or self._here(draft.target.project)):
+                continue
+            if self._is_live(draft):
+                bare = replace(draft, edits=tuple(self._bare(edit) for edit in draft.edits))
+                self._replace(draft, bare)
+                if not before:
+                    self.standing.append(bare)
+                continue
+            kinds = (self.known.safety, self.known.verdicts, self.known.reviews, self.known.releases)
+            self.removed.append(draft)
+            self.removed += [record for kind in kinds for record in kind if record.draft == draft.digest]
+
+    def _is_live(self, draft: Draft) -> bool:
+        known = self.known
+        status = status_of(
+            draft,
+            safety=known.safety,
+            verdicts=known.verdicts,
+            reviews=known.reviews,
+            releases=known.releases,
+        )
+        steps: dict[str, set[Step]] = {}
+        for release in known.releases:
+            if release.draft == draft.digest:
+                steps.setdefault(release.number, set()).add(release.step)
+        # One that was broken off may have been written: only a later adopt or undo tells.
+        return status is Status.PUBLISHED or any(found == {Step.INTENDED} for found in steps.values())
+
+    def _bare(self, edit: Edit) -> Edit:
+        if not self._of(edit.moment.session):
+            return edit
+        moment = Moment(session=stand_in(edit.moment.session), turn=edit.moment.turn, quote="")
+        return replace(edit, moment=moment, why="")
+
+    def _refused(self) -> None:
+        for refused in self.known.refused:
+            if refused.candidate in self.gone or self._of(refused.edit.moment.session):
+                self.removed.append(refused)
+
+    def _phrases(self) -> frozenset[str]:
+        """Words by which a text that an agent or this program wrote is known to speak of it: those that no
+        session that stays said too."""
+        found: set[str] = set(self.chosen.sessions)
+        found |= {self.chosen.project} if self.chosen.project else set()
+        for record in self.removed:
+            match record:
+                case Session():
+                    found.add(record.session_id)
+                case Correction():
+                    found |= {record.key, record.statement, *(moment.quote for moment in record.moments)}
+                case Draft():
+                    found |= {edit.rule for edit in record.edits}
+                case Task():
+                    found.add(record.prompt)
+        moments = [moment for correction in self.known.corrections for moment in correction.moments]
+        moments += [moment for candidate in self.known.candidates for moment in candidate.evidence]
+        found |= {moment.quote for moment in moments if self._of(moment.session)}
+        gone = {record.id for record in self.removed if isinstance(record, Correction)}
+        for correction in self.known.corrections:
+            if correction.id not in gone:
+                found -= {moment.quote for moment in correction.moments if not self._of(moment.session)}
+                found.discard(correction.key)
+        return frozenset(text for text in found if len(text) >= TELLING)
+
+    def _speaks(self, value: object) -> bool:
+        return bool(self.phrases) and any(
+            phrase in text for text in strings(value) for phrase in self.phrases if len(phrase) <= len(text)
+        )
+
+    def _jobs(self) -> None:
+        about = {report.cycle: report for report in self.known.cycles}
+        renamed: dict[Digest, Digest] = {}
+        for job in self.known.finished:
+            report = about.get(job.cycle)
+            # Which candidate an edit job was about is not kept: each of a cycle that practised it counts.
+            edited = bool(self.touched) and job.role is Role.EDIT and (report is None or self._tells(report))
+            if job.outcome == _bare(job.outcome):
+                continue
+            if job.task in self.tasks or edited or self._is_old(job.ended_at) or self._speaks(job.outcome):
+                renamed[job.key] = digest_of("forgotten", job.key)
+                self._replace(job, replace(job, key=renamed[job.key], outcome=_bare(job.outcome)))
+        for booked in self.known.reservations:
+            if booked.key in renamed:
+                self._replace(booked, replace(booked, key=renamed[booked.key]))
+        for trial in self.known.trials:
+            if trial.job in renamed or trial.task in self.tasks or self._speaks(trial.note):
+                job_key = renamed.get(trial.job, trial.job)
+                self._replace(trial, replace(trial, job=job_key, note=""))
+        for lost in self.known.lost:
+            if self._speaks(lost.message):
+                self._replace(lost, replace(lost, message=GONE))
+
+    def _tells(self, report: CycleReport) -> bool:
+        return any(item.candidate in self.touched for item in report.learned)
+
+    def _is_old(self, at: datetime) -> bool:
+        return self.chosen.before is not None and at < self.chosen.before
+
+    def _reports(self) -> None:
+        for report in self.known.cycles:
+            if self._here(report.project) or self._is_old(report.ended_at):
+                self.removed.append(report)
+                self.cycles[report.cycle] = None
+                continue
+            rest = self._without_words(report)
+            if rest != report or self._tells(report):
+                self.cycles[report.cycle] = None
+                self._replace(report, rest)
+
+    def _without_words(self, report: CycleReport) -> CycleReport:
+        failed = GONE if report.failed and self._speaks(report.failed) else report.failed
+        return replace(
+            report,
+            learned=tuple(self._learned(item) for item in report.learned),
+            notes=tuple(note for note in report.notes if not self._speaks(note)),
+            missing=tuple(absent for absent in report.missing if not self._speaks(absent)),
+            failed=failed,
+        )
+
+    def _learned(self, item: Learned) -> Learned:
+        moments = [edit.moment for edit in (*item.edits, *(refused.edit for refused in item.refused))]
+        own = item.candidate in self.gone or any(self._of(moment.session) for moment in moments)
+        if not own and not self._speaks(item):
+            return item
+        return replace(item, statement=GONE, why=GONE, edits=(), refused=())
+
+    def _copies(self) -> tuple[str, ...]:
+        rows = {turn.row for session in self.known.sessions if self._of(session.id) for turn in session.turns}
+        return tuple(
+            session.id
+            for session in self.known.sessions
+            if not self._of(session.id) and any(turn.row in rows for turn in session.turns)
+        )
+
+    def _replace(self, old: Record, new: Record) -> None:
+        if new == old:
+            return
+        if new.id != old.id:
+            self.removed.append(old)
+        self.kept.append(new)
+
+
+def _bare(outcome: Outcome) -> Outcome:
+    """An outcome with its use alone."""
+    if isinstance(outcome, Failed):
+        return replace(outcome, message=GONE, files=(), trajectory=())
+    return replace(outcome, reply=GONE, files=(), trajectory=())
+
+
+def strings(value: object) -> Iterator[str]:
+    """All texts in a value, those of files too."""
+    match value:
+        case str():
+            yield value
+        case bytes():
+            yield value.decode("utf-8", "replace")
+        case tuple() | list():
+            for item in value:
+                yield from strings(item)
+        case _ if is_dataclass(value):
+            for part in fields(value):
+                yield from strings(getattr(value, part.name))

@@ -1,0 +1,130 @@
+"""Whether a session may be read: the ignore lists, what was forgotten, and how long things are kept.
+
+Relieves the harvest, which asks before anything is stored. A pattern errs on the side of leaving out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from nightschool.core.forgetting import IgnoreList, Thing, trace_of
+from nightschool.core.sessions import Session
+from nightschool.core.values import Digest, Value, digest_of
+
+NOTHING = IgnoreList()
+
+
+class Why(NamedTuple):
+    """Why a session is left out: a code of `LeftOut`, and which rule. Never the words that matched."""
+
+    reason: str
+    detail: str
+    by_person: bool = True
+    """Not by a project's own list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignoring(Value):
+    """The rules as they hold now. A project's own list speaks of its own sessions alone, wherever a harvest
+    is started: it comes with a clone, and may neither hide nor reveal what is another's."""
+
+    own: IgnoreList = NOTHING
+    of_project: Callable[[str], IgnoreList | str] = lambda _: NOTHING
+    """By the project's root; a text says what is wrong with its file."""
+    root: Callable[[str], str] = str
+    oldest: datetime | None = None
+    """What ended before is not kept."""
+    days: int | None = None
+    forgotten: frozenset[Digest] = frozenset()
+    """Traces."""
+
+    @property
+    def digest(self) -> Digest:
+        """Of what the person said. A project's list and the time are looked at with each session."""
+        return digest_of(self.own, self.days, self.forgotten)
+
+    @property
+    def knows_files(self) -> bool:
+        """Whether a file may be left out by its path alone."""
+        return bool(self.own.paths or self.forgotten)
+
+    def file(self, path: str, ref_id: str) -> Why | None:
+        if self.forgotten and trace_of(Thing.FILE, ref_id) in self.forgotten:
+            return Why("forgotten", "you had it forgotten")
+        return _by_path(self.own, (path,), "your list")
+
+    def session(self, session: Session, *, changed: datetime | None = None) -> Why | None:
+        """`changed`: when its file did, for a session that tells no time."""
+        if self.forgotten and trace_of(Thing.SESSION, session.id) in self.forgotten:
+            return Why("forgotten", "you had it forgotten")
+        root = "" if session.project is None else self.root(session.project)
+        if root and self.forgotten and trace_of(Thing.PROJECT, root) in self.forgotten:
+            return Why("forgotten", "you had its project forgotten")
+        last = session.ended_at or session.started_at or changed
+        if self.oldest is not None and last is not None and last < self.oldest:
+            return Why("too-old", f"older than retention_days, {self.days}")
+        found = _named(self.own, session, root, "your list")
+        if found is not None or not root:
+            return found
+        theirs = self.of_project(root)
+        if isinstance(theirs, str):
+            return Why("ignored", f"its project's ignore list cannot be read: {theirs}", by_person=False)
+        found = _named(theirs, session, root, "its project's list")
+        return None if found is None else found._replace(by_person=False)
+
+
+def _named(rules: IgnoreList, session: Session, root: str, whose: str) -> Why | None:
+    if not rules:
+        return None
+    folder = session.project or ""
+    if root and any(_is_project(pattern, root, folder) for pattern in rules.projects):
+        return Why("ignored", f"by ignore.projects of {whose}")
+    written = (name for call in session.calls for name in call.files)
+    found = _by_path(rules, (session.path, folder, *_places(written, root, folder)), whose)
+    if found is not None:
+        return found
+    words = tuple(word.casefold() for word in rules.words)
+    if words and any(word in text for text in _said(session) for word in words):
+        return Why("ignored", f"by ignore.words of {whose}")
+    return None
+
+
+def _said(session: Session) -> Iterator[str]:
+    """All that was said, called and answered, and the names of folder and branch. Not the names of agents
+    and models: a word of them would leave out everything."""
+    for turn in session.turns:
+        yield turn.text.casefold()
+        for call in turn.calls:
+            for text in (call.arguments, call.command, call.result, *call.files):
+                yield (text or "").casefold()
+    for late in session.late:
+        yield late.result.casefold()
+    yield (session.project or "").casefold()
+    yield (session.branch or "").casefold()
+
+
+def _is_project(pattern: str, root: str, folder: str) -> bool:
+    if "/" not in pattern:
+        return fnmatchcase(root.rpartition("/")[2].casefold(), pattern.casefold())
+    below = pattern.rstrip("/") + "/*"
+    return any(fnmatchcase(place, one) for place in (root, folder) for one in (pattern.rstrip("/"), below))
+
+
+def _places(names: Iterator[str], root: str, folder: str) -> Iterator[str]:
+    """A file as it was written, absolute, and from the project's root."""
+    for name in names:
+        whole = name if name.startswith("/") else f"{folder}/{name}"
+        yield name
+        yield whole
+        if root:
+            yield whole.removeprefix(f"{root}/")
+
+
+def _by_path(rules: IgnoreList, paths: tuple[str, ...], whose: str) -> Why | None:
+    if any(path and fnmatchcase(path, pattern) for path in paths for pattern in rules.paths):
+        return Why("ignored", f"by ignore.paths of {whose}")
+    return None

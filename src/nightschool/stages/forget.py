@@ -1,0 +1,194 @@
+"""Forget: what was read is made unread, in one transaction, and then its last traces are taken off the disk.
+
+A process that dies in the middle leaves either everything as it was, or a record of what is still to be
+cleared away: `settle` goes on from there. Begin all of it with the lock of the cycle held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from nightschool.core.cycles import CycleReport
+from nightschool.core.forgetting import STAND_IN, Forgotten, IgnoreList, Skipped, Thing, Unfinished, trace_of
+from nightschool.core.jobs import Finished, LostTry, Reservation
+from nightschool.core.ports import Clock, OwnFiles, Store
+from nightschool.core.proposals import Draft, RefusedEdit, Release, Review, SafetyReport, Verdict
+from nightschool.core.sessions import Offset, Session
+from nightschool.core.tasks import (
+    Assignment,
+    Candidate,
+    Correction,
+    GitSource,
+    HoldoutVersion,
+    Task,
+    TaskMark,
+)
+from nightschool.core.trials import Trial
+from nightschool.core.values import Digest
+from nightschool.rules.forgetting import Chosen, Known, Plan, plan
+from nightschool.rules.ignoring import Ignoring
+from nightschool.rules.telling import counted
+
+LOCKS = ("harvest", "publish")
+"""Besides that of the cycle: under these three nothing is stored that is not here yet."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Forgetting:
+    """Made by wiring."""
+
+    store: Store
+    files: OwnFiles
+    clock: Clock
+    root: Callable[[str], str]
+    """Root of the project that holds a folder."""
+
+    def of_project(self, root: str) -> Chosen:
+        """All sessions of a project, also of folders in it, whether or not they are still there."""
+        inside = {
+            session.id
+            for session in self.store.find(Session)
+            if session.project is not None
+            and (self.root(session.project) == root or f"{session.project}/".startswith(f"{root}/"))
+        }
+        return Chosen(sessions=frozenset(inside), project=root)
+
+    def may_be_due(self, ignoring: Ignoring, *, here: IgnoreList) -> bool:
+        """A cheap look: whether something may have to be forgotten now, by rules or by what was begun."""
+        if ignoring.own or here or ignoring.oldest is not None or self._begun() is not None:
+            return True
+        return any(known.stored for known in self.store.find(Skipped)) or self._outlives()
+
+    def forget_due(self, ignoring: Ignoring) -> tuple[str, ...]:
+        """End what was begun, and forget what the rules would not let in today; told for the report."""
+        told = ["a forgetting that was broken off was brought to its end"] if self.settle() else []
+        named = {known.stored for known in self.store.find(Skipped) if known.stored}
+        old: set[str] = set()
+        seen = {offset.session: offset.mtime for offset in self.store.find(Offset)}
+        for session in self.store.find(Session):
+            why = ignoring.session(session, changed=seen.get(session.session_id))
+            if why is not None:
+                (old if why.reason == "too-old" else named).add(session.id)
+        chosen = Chosen(sessions=frozenset(named | old), before=ignoring.oldest)
+        done = self.forget(chosen, for_good=False)
+        reports = sum(isinstance(record, CycleReport) for record in done.removed)
+        if old:
+            told.append(f"forgotten: {counted(len(old), 'session')} older than {ignoring.days} days")
+        if named:
+            told.append(f"forgotten: {counted(len(named), 'session')} that an ignore list names by now")
+        if reports:
+            told.append(f"forgotten: {counted(reports, 'report')} older than {ignoring.days} days")
+        told += [standing(draft) for draft in done.standing]
+        return tuple(told)
+
+    def planned(self, chosen: Chosen) -> Plan:
+        """What would go. Changes nothing."""
+        store = self.store
+        sessions = tuple(store.find(Session))
+        known = Known(
+            sessions=sessions,
+            offsets=tuple(store.find(Offset)),
+            corrections=tuple(store.find(Correction)),
+            candidates=tuple(store.find(Candidate)),
+            tasks=tuple(store.find(Task)),
+            marks=tuple(store.find(TaskMark)),
+            assignments=tuple(store.find(Assignment)),
+            holdouts=tuple(store.find(HoldoutVersion)),
+            reservations=tuple(store.find(Reservation)),
+            finished=tuple(store.find(Finished)),
+            lost=tuple(store.find(LostTry)),
+            trials=tuple(store.find(Trial)),
+            drafts=tuple(store.find(Draft)),
+            refused=tuple(store.find(RefusedEdit)),
+            safety=tuple(store.find(SafetyReport)),
+            verdicts=tuple(store.find(Verdict)),
+            reviews=tuple(store.find(Review)),
+            releases=tuple(store.find(Release)),
+            cycles=tuple(store.find(CycleReport)),
+        )
+        roots = {s.id: self.root(s.project) for s in sessions if s.project is not None}
+        return plan(known, chosen, roots)
+
+    def forget(self, chosen: Chosen, *, for_good: bool) -> Plan:
+        """Forget it, and have it gone from the disk. `for_good`: it is not to be read again either."""
+        with self._alone():
+            # What was shown before the question may have grown since.
+            done = self.planned(chosen)
+            traces = self._traces(chosen, done) if for_good else ()
+            nothing = not (done.removed or done.kept)
+            if nothing:
+                self.store.commit(*traces)
+                return done
+            begun = Unfinished(at=self.clock.now(), cycles=self._cycles(done))
+            settled = [s for s in self.store.find(Skipped) if s.stored in chosen.sessions and s.stored]
+            self.store.forget((*done.removed, *settled), (*done.kept, *traces, begun))
+            self._clear(begun)
+        return done
+
+    def settle(self) -> bool:
+        """Go on with what a killed process began; whether there was something."""
+        begun = self._begun()
+        if begun is None:
+            return False
+        with self._alone():
+            self._clear(begun)
+        return True
+
+    def allow(self, thing: Thing, name: str) -> bool:
+        """Take what the person named off the list of what is not read again; whether it was on it."""
+        trace = trace_of(thing, name)
+        known = [one for one in self.store.find(Forgotten) if trace in {one.trace, one.of}]
+        self.store.forget(known, ())
+        return bool(known)
+
+    def _begun(self) -> Unfinished | None:
+        return self.store.get(Unfinished, "forgetting")
+
+    def _outlives(self) -> bool:
+        """Whether a proposal outlives what it came from, as long as it stands in a live file."""
+        edits = (edit for draft in self.store.find(Draft) for edit in draft.edits)
+        return any(edit.moment.session.startswith(STAND_IN) for edit in edits)
+
+    def _cycles(self, done: Plan) -> tuple[str, ...]:
+        earlier = self._begun()
+        return tuple(dict.fromkeys((*(earlier.cycles if earlier else ()), *done.cycles)))
+
+    def _traces(self, chosen: Chosen, done: Plan) -> Iterable[Forgotten]:
+        named = [(Thing.SESSION, session) for session in sorted(chosen.sessions)]
+        if chosen.project is not None:
+            named.insert(0, (Thing.PROJECT, chosen.project))
+        of = trace_of(*named[0])
+        named += [(Thing.FILE, record.id) for record in done.removed if isinstance(record, Offset)]
+        at = self.clock.now()
+        return tuple(
+            Forgotten(thing=thing, trace=trace_of(thing, name), of=of, at=at) for thing, name in named
+        )
+
+    def _clear(self, begun: Unfinished) -> None:
+        mined = (task.workspace for task in self.store.find(Task))
+        repositories = {source.repository for source in mined if isinstance(source, GitSource)}
+        self.files.clear(cycles=begun.cycles, repositories=repositories)
+        self.store.purge(self._wanted())
+        self.store.remove(Unfinished, begun.id)
+
+    def _wanted(self) -> set[Digest]:
+        """The blobs that proposals and releases are made of. There are no others."""
+        named = {digest for draft in self.store.find(Draft) for digest in (draft.before, draft.after)}
+        named |= {digest for one in self.store.find(Release) for digest in (one.before, one.after)}
+        return {digest for digest in named if digest is not None}
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        first, second = LOCKS
+        with self.store.hold(first), self.store.hold(second):
+            yield
+
+
+def standing(draft: Draft) -> str:
+    """That a rule outlives what it came from, and how to take it out."""
+    return (
+        f"proposal {draft.id} came from it and stays in {draft.target.place.partition('/')[2]}: "
+        f"`nightschool undo {draft.id}` takes it out, and the next run forgets its text too"
+    )
