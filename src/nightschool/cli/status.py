@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
 Rows = list[dict[str, object]]
+FORGETTING = (
+    "a forgetting was broken off: no record speaks of it any more, but traces may lie on the disk; the next "
+    "harvest, run or forget clears them away"
+)
 
 
 def status(*, json: Json = False) -> ExitCode:
@@ -37,6 +41,7 @@ def status(*, json: Json = False) -> ExitCode:
     """
     from nightschool.cli import learned  # noqa: PLC0415 - help needs no store
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415
+    from nightschool.core.forgetting import Unfinished  # noqa: PLC0415
     from nightschool.core.tasks import Correction  # noqa: PLC0415
     from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.stages.releases import drafts  # noqa: PLC0415
@@ -53,6 +58,7 @@ def status(*, json: Json = False) -> ExitCode:
         spent = _spent(parts.store, parts.clock.now())
         unsettled, interrupted = _unsettled(parts.store), _interrupted(parts.store)
         scheduled = known_look(parts.settings)
+        forgetting = parts.store.get(Unfinished, "forgetting") is not None
     recurring = sum(item.recurs for item in heard)
     document = {
         "last_cycle": last,
@@ -64,6 +70,7 @@ def status(*, json: Json = False) -> ExitCode:
         "unsettled": unsettled,
         "interrupted": interrupted,
         "schedule": scheduled,
+        "forgetting": forgetting,
     }
     pieces: list[Piece | str] = [
         _cycle_line(last),
@@ -75,6 +82,7 @@ def status(*, json: Json = False) -> ExitCode:
         _spent_line(spent),
         *_trouble(unsettled, interrupted),
         *(look_pieces(scheduled) if scheduled is not None else ()),
+        *([Line(FORGETTING, "yellow")] if forgetting else []),
         f"next: {_next(last, open_proposals, [name for item in heard for name in item.projects])}",
     ]
     return Output(json=json).result(document, pieces)

@@ -30,7 +30,6 @@ KeepRules = Annotated[
     bool, typer.Option("--keep-rules", help="Leave the rules that you adopted in their files.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-LOCKS = ("cycle", "harvest", "publish")
 UNTOUCHED = (
     "Not touched: your agents, their sessions and settings, and the .nightschool.toml of projects. "
     "The program goes with the tool that installed it (`uv tool uninstall nightschool`, `pipx uninstall "
@@ -85,18 +84,16 @@ def uninstall(
             out.confirm("Remove all of this?", otherwise="pass --yes to remove it without being asked.")
         left_in: list[str] = []
         if parts is not None:
-            if not keep_rules:
-                left_in = _take_out(parts, rules)
-            for lock in LOCKS:
-                stack.enter_context(parts.store.hold(lock))
-        config.unlink(missing_ok=True)
-        if (
-            config.parent.name == "nightschool"
-            and not any(config.parent.glob("*"))
-            and config.parent.is_dir()
-        ):
-            config.parent.rmdir()
+            stack.enter_context(parts.store.hold("cycle"))
+            stack.enter_context(parts.store.hold("harvest"))
+            left_in = [] if keep_rules else _take_out(parts, rules)
+            stack.enter_context(parts.store.hold("publish"))
         foreign = files.remove()
+        # Last: it says where the home is, should this be broken off.
+        config.unlink(missing_ok=True)
+        folder = config.parent
+        if folder.name == "nightschool" and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
     pieces: list[Piece | str] = ["removed", *(Line(text, "yellow") for text in left_in)]
     if foreign:
         pieces.append(f"left in {settings.home}, since it is not ours: {', '.join(foreign)}")

@@ -240,6 +240,7 @@ class _Forgetting:
                 continue
             kinds = (self.known.safety, self.known.verdicts, self.known.reviews, self.known.releases)
             self.removed.append(draft)
+            self.cycles[draft.cycle] = None
             self.removed += [record for kind in kinds for record in kind if record.draft == draft.digest]
 
     def _is_live(self, draft: Draft) -> bool:
@@ -357,11 +358,11 @@ class _Forgetting:
         return replace(item, statement=GONE, why=GONE, edits=(), refused=())
 
     def _copies(self) -> tuple[str, ...]:
-        rows = {turn.row for session in self.known.sessions if self._of(session.id) for turn in session.turns}
+        said = {row for session in self.known.sessions if self._of(session.id) for row in _said(session)}
         return tuple(
             session.id
             for session in self.known.sessions
-            if not self._of(session.id) and any(turn.row in rows for turn in session.turns)
+            if not self._of(session.id) and any(row in said for row in _said(session))
         )
 
     def _replace(self, old: Record, new: Record) -> None:
@@ -370,6 +371,11 @@ class _Forgetting:
         if new.id != old.id:
             self.removed.append(old)
         self.kept.append(new)
+
+
+def _said(session: Session) -> Iterator[tuple[str, str]]:
+    """What a person said in it: a fork or a resumed copy has the same rows, with the same names."""
+    return ((session.source, turn.row) for turn in session.human_turns)
 
 
 def _bare(outcome: Outcome) -> Outcome:

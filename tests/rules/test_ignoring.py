@@ -1,0 +1,109 @@
+"""Who is left out: an ignore list errs on the side of leaving out, and says which rule, never which word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from nightschool.core.forgetting import IgnoreList, Thing, trace_of
+from nightschool.core.sessions import Session, Speaker, ToolCall, Turn
+from nightschool.rules.ignoring import Ignoring
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+SESSION = Session(
+    session_id="one",
+    source="claude-code",
+    path="/home/sam/.claude/projects/-work-acme-site/one.jsonl",
+    project="/work/acme/site/web",
+    ended_at=AT,
+    turns=(
+        Turn(speaker=Speaker.HUMAN, text="Ask Marguerite about it", row="1", model="claude-x"),
+        Turn(
+            speaker=Speaker.AGENT,
+            text="done",
+            row="2",
+            calls=(ToolCall(call_id="c", name="Edit", files=("secret/a.txt",), result="project Zanzibar"),),
+        ),
+    ),
+)
+
+
+def why(rules: IgnoreList, session: Session = SESSION) -> str | None:
+    found = Ignoring(own=rules, root=lambda _: "/work/acme/site").session(session)
+    return None if found is None else f"{found.reason}: {found.detail}"
+
+
+@pytest.mark.parametrize("pattern", ["site", "SITE", "s*e", "/work/acme/site", "/work/acme/", "/work/*/site"])
+def test_a_project_is_named_by_its_folder_or_path(pattern: str) -> None:
+    """A name is that of the root; a path is the root, or what lies above it; both know `*`."""
+    assert why(IgnoreList(projects=(pattern,))) == "ignored: by ignore.projects of your list"
+
+
+@pytest.mark.parametrize("pattern", ["web", "acme", "sit", "/work/acme/sit", "/work/acme/site-2"])
+def test_other_projects_are_read(pattern: str) -> None:
+    """A folder inside of a project, a folder above it and a longer or shorter name are not its name."""
+    assert why(IgnoreList(projects=(pattern,))) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["secret/*", "web/secret/*", "/work/acme/site/web/secret/*", "*/-work-acme-site/*", "/work/*/web"],
+)
+def test_a_path_is_that_of_transcript_folder_or_written_file(pattern: str) -> None:
+    """A pattern of a path speaks of the transcript, of the folder it ran in and of the files it wrote."""
+    assert why(IgnoreList(paths=(pattern,))) == "ignored: by ignore.paths of your list"
+
+
+@pytest.mark.parametrize("word", ["marguerite", "ZANZIBAR", "zanzi", "acme"])
+def test_a_word_is_found_in_whatever_case_and_wherever(word: str) -> None:
+    """Words of the person, results of tools and the names of folders count; the word is never told."""
+    told = why(IgnoreList(words=(word,)))
+    assert told == "ignored: by ignore.words of your list"
+
+
+@pytest.mark.parametrize("word", ["claude", "codex"])
+def test_names_of_agents_and_models_are_no_words_of_a_session(word: str) -> None:
+    """An ignored word that is an agent's name does not leave out each of its sessions."""
+    assert why(IgnoreList(words=(word,))) is None
+
+
+def test_a_projects_own_list_speaks_of_its_own_sessions() -> None:
+    """What a clone's file lists hides nothing of another project, and holds wherever a harvest is begun."""
+    lists = {"/work/acme": IgnoreList(words=("zanzibar",))}
+    rules = Ignoring(of_project=lambda root: lists.get(root, IgnoreList()), root=str)
+    inside = rules.session(replace(SESSION, project="/work/acme"))
+    assert inside is not None
+    assert not inside.by_person
+    assert rules.session(replace(SESSION, project="/work/other")) is None
+
+
+def test_an_unreadable_list_of_a_project_leaves_its_sessions_out() -> None:
+    """A list that cannot be read might have named them: nothing of that project is stored."""
+    rules = Ignoring(of_project=lambda _: "/work/x.toml is no TOML file")
+    found = rules.session(SESSION)
+    assert found is not None
+    assert "no TOML file" in found.detail
+
+
+def test_what_is_too_old_is_left_out_by_its_end() -> None:
+    """The end of a session says how old it is, else its start, else its file; without any it is kept."""
+    rules = Ignoring(oldest=AT + timedelta(days=1), days=30)
+    bare = replace(SESSION, ended_at=None)
+    assert rules.session(SESSION) is not None
+    assert rules.session(replace(SESSION, ended_at=AT + timedelta(days=2))) is None
+    assert rules.session(bare, changed=AT) is not None
+    assert rules.session(bare) is None
+
+
+@pytest.mark.parametrize(
+    ("thing", "name"), [(Thing.SESSION, "claude-code:one"), (Thing.PROJECT, "/work/acme/site/web")]
+)
+def test_what_was_forgotten_is_known_by_its_trace(thing: Thing, name: str) -> None:
+    """A trace is enough to know a session or a project again, and holds no letter of its name."""
+    trace = trace_of(thing, name)
+    assert name not in trace
+    found = Ignoring(forgotten=frozenset({trace})).session(SESSION)
+    assert found is not None
+    assert found.reason == "forgotten"
