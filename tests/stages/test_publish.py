@@ -114,10 +114,10 @@ def test_the_conflict_shows_both_changes(store: MemoryStore, path: Path) -> None
     path.write_bytes(b"# House rules\n* mine")
     with pytest.raises(StaleLiveFile) as stale:
         adopted(store, propose(store), path)
-    assert "+* mine\n" in stale.value.diff
-    assert "+* use pnpm, not npm" in stale.value.diff
+    assert "+* mine\n" in stale.value.diff(str)
+    assert "+* use pnpm, not npm" in stale.value.diff(str)
     binary = StaleLiveFile(path, base=b"\xff", live=b"\xfe", proposed=b"\xff")
-    assert binary.diff == "--- as it was read\n+++ as it is now\n(no text in UTF-8)\n"
+    assert binary.diff(str) == "--- as it was read\n+++ as it is now\n(no text in UTF-8)\n"
 
 
 def test_adopting_one_leaves_the_other(store: MemoryStore, path: Path, tmp_path: Path) -> None:

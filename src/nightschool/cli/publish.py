@@ -72,10 +72,10 @@ def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = 
                 vet=parts.vet(),
                 clock=parts.clock,
                 actor=parts.actor,
-                reason=as_utf8("--reason", reason),
+                reason=parts.redact(as_utf8("--reason", reason)),
             )
         except StaleLiveFile as stale:
-            return _outdated(out, stale, name)
+            return _outdated(out, stale, stale.diff(parts.redact), name)
         except NotAllowed as refused:
             raise _with_the_command(refused, adopting(dossier(store, name))) from refused
     following = f"nightschool undo {release.draft_id}"
@@ -109,7 +109,7 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
         try:
             made = _remade(old.id, parts)
         except StaleLiveFile as stale:
-            return _outdated(out, stale, old.id)
+            return _outdated(out, stale, stale.diff(parts.redact), old.id)
         case, diff = dossier(parts.store, made.id), difference(made, parts)
     commands = [adopting(case), f"nightschool show {made.id} --diff"]
     document = {
@@ -167,7 +167,11 @@ def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
     with opening() as parts:
         case = dossier(parts.store, proposal)
         review = publish.reject(
-            case.draft.id, store=parts.store, clock=parts.clock, actor=parts.actor, reason=reason
+            case.draft.id,
+            store=parts.store,
+            clock=parts.clock,
+            actor=parts.actor,
+            reason=parts.redact(reason),
         )
     name = case.draft.id
     told = f"rejected {name}: {review.reason}"
@@ -211,7 +215,8 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
         except releases.StaleLiveFile as stale:
             again = f"nightschool undo {which}" if which else "nightschool undo"
             way = "take your later changes out of the file, then undo again, or keep them"
-            return _stale(out, stale, way, (again,) if keep_later else (again, f"{again} --keep-later"))
+            ways = (again,) if keep_later else (again, f"{again} --keep-later")
+            return _stale(out, stale, stale.diff(parts.redact), way, ways)
         following = adopting(releases.dossier(parts.store, release.draft_id))
         kept = releases.kept_later(release, parts.store.find(Release))
     written = release.number not in before
@@ -247,23 +252,23 @@ def _with_the_command(refused: NotAllowed, command: str) -> NotAllowed:
     return NotAllowed([(code, f"{text}. To take it all the same: {command}")])
 
 
-def _outdated(out: Output, stale: StaleLiveFile, name: str) -> ExitCode:
+def _outdated(out: Output, stale: StaleLiveFile, diff: str, name: str) -> ExitCode:
     """A proposal whose file was changed since: to be made anew where its edits still have their places."""
     reject = f"nightschool reject {name} --reason WHY"
     if stale.reasons:
         way = "have a new proposal made from the file as it is now, or reject this one"
-        return _stale(out, stale, way, ("nightschool run", reject))
+        return _stale(out, stale, diff, way, ("nightschool run", reject))
     way = "make its edits anew on the file as it is now, or reject it"
-    return _stale(out, stale, way, (f"nightschool rebase {name}", reject))
+    return _stale(out, stale, diff, way, (f"nightschool rebase {name}", reject))
 
 
-def _stale(out: Output, stale: StaleLiveFile, way: str, commands: tuple[str, ...]) -> ExitCode:
+def _stale(out: Output, stale: StaleLiveFile, diff: str, way: str, commands: tuple[str, ...]) -> ExitCode:
     """What happened to the file, what would have been written, and how to go on. Nothing was written."""
     document = {
         "code": "stale-live-file",
         "text": str(stale),
         "path": stale.path,
-        "diff": stale.diff,
+        "diff": diff,
         "base": _text(stale.base),
         "live": _text(stale.live),
         "proposed": _text(stale.proposed),
@@ -271,7 +276,7 @@ def _stale(out: Output, stale: StaleLiveFile, way: str, commands: tuple[str, ...
         "next": list(commands),
     }
     if not out.json:
-        out.note(Line(f"nightschool: {stale}", "red"), Diff(stale.diff))
+        out.note(Line(f"nightschool: {stale}", "red"), Diff(diff))
         out.note(*(text for _, text in stale.reasons), f"To go on, {way}:")
         out.note(*(f"  {command}" for command in commands))
     return out.result({"error": document}, code=ExitCode.NEEDS_PERSON)

@@ -169,7 +169,7 @@ def _undo(parts: Parts, release: Release) -> None:
     """The very bytes of before, where the file is still what was written; else the block goes by itself."""
     from contextlib import suppress  # noqa: PLC0415
 
-    from nightschool.stages.publish import undo  # noqa: PLC0415
+    from nightschool.stages.undo import undo  # noqa: PLC0415
 
     with suppress(NotAllowed, Conflict, UserError):
         undo(release.number, store=parts.store, live=parts.live, clock=parts.clock, actor=parts.actor)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from nightschool.core.errors import Conflict, NightschoolError, NotAllowed, NotFound, UserError
-from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store
+from nightschool.core.ports import Clock, LiveFile, LiveFiles, Redact, Store
 from nightschool.core.proposals import (
     Dossier,
     Draft,
@@ -61,10 +61,15 @@ class StaleLiveFile(Conflict):
         self.base = base
         self.live = live
         self.proposed = proposed
-        known, wanted = names
-        self.diff = _difference(known, NOW, base, live) + _difference(known, wanted, base, proposed)
-        """What happened to the file since, then what would have been written."""
+        self.names = names
         super().__init__(f"{path} was changed since nightschool read it; nothing was written")
+
+    def diff(self, redact: Redact) -> str:
+        """What happened to the file since, then what would have been written. A person's own file may hold
+        secrets: they are taken out of each side, since between the signs of a diff none could be seen."""
+        known, wanted = self.names
+        base, live, proposed = (_redacted(side, redact) for side in (self.base, self.live, self.proposed))
+        return _difference(known, NOW, base, live) + _difference(known, wanted, base, proposed)
 
 
 def dossier(store: Store, draft_id: str) -> Dossier:
@@ -225,6 +230,13 @@ def kept_later(undo: Release, releases: Sequence[Release]) -> bool:
 
 def digest_of_file(content: bytes | None) -> Digest | None:
     return None if content is None else digest_bytes(content)
+
+
+def _redacted(content: bytes | None, redact: Redact) -> bytes | None:
+    try:
+        return None if content is None else redact(content.decode()).encode()
+    except UnicodeDecodeError:
+        return content
 
 
 def _difference(old_name: str, new_name: str, old: bytes | None, new: bytes | None) -> str:
