@@ -16,7 +16,7 @@ from nightschool.cli import app
 from nightschool.core.forgetting import Unfinished
 from nightschool.core.proposals import Status
 from nightschool.core.sessions import Session
-from nightschool.stages import publish
+from nightschool.stages import releases
 
 Captured = pytest.CaptureFixture[str]
 
@@ -55,7 +55,7 @@ def told(capsys: Captured) -> Any:
 def adopted(place: Place) -> tuple[str, Path, bytes]:
     """Adopt what the gate accepted; its id, its file, and what stood there before."""
     with cycle_in(place) as (parts, _):
-        case = next(case for case in publish.drafts(parts.store) if case.status is Status.IN_REVIEW)
+        case = next(case for case in releases.drafts(parts.store) if case.status is Status.IN_REVIEW)
         path = parts.place(case.draft.target)
     before = path.read_bytes()
     assert app.run(["adopt", case.draft.id]) == 0

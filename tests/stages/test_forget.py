@@ -24,12 +24,15 @@ from nightschool.core.trials import AlphaEntry, Draw, Pair, Trial
 from nightschool.core.values import Record
 from nightschool.rules.forgetting import Chosen, Known, Plan, strings
 from nightschool.rules.report import markdown
-from nightschool.stages import publish
+from nightschool.stages import publish, releases
+from nightschool.stages.undo import undo
 from nightschool.wiring import Parts
 from stages.forgetting import killed_forgetting
 
 WITHOUT_WORDS = {"Window", "AlphaEntry", "Draw", "Pair", "LostPair", "Partition"}
 """Kinds that hold ids, digests and figures alone."""
+OF_THE_PERSON = {"Pin"}
+"""What they said of a file of their own stays."""
 OWN = {"Forgotten", "Skipped", "Unfinished"}
 
 
@@ -101,7 +104,7 @@ def everything(parts: Parts) -> Iterator[Record]:
 def test_every_kind_of_record_is_thought_of() -> None:
     """A new kind of record is either looked at when something is forgotten, or said to hold no words."""
     looked_at = {field.split("[")[1].split(",")[0] for field in Known.__annotations__.values()}
-    assert {kind.record.__name__ for kind in KINDS} == looked_at | WITHOUT_WORDS | OWN
+    assert {kind.record.__name__ for kind in KINDS} == looked_at | WITHOUT_WORDS | OF_THE_PERSON | OWN
 
 
 @pytest.mark.parametrize("split", list(Split))
@@ -110,6 +113,10 @@ def test_no_byte_of_a_session_is_left(place: Place, split: Split) -> None:
     database, not in its log, not in a report, a blob or an answer of an agent."""
     with cycle_in(place) as (parts, _):
         known = about(parts, split)
+        logs = place.ours / "schedule"
+        logs.mkdir()
+        for name in ("run.log", "run.log.1"):
+            (logs / name).write_bytes(b"\n".join(known.words))
         assert {word for _, word in holding(place.ours, known.words)} == known.words
         plan = forgotten(parts, of(known.session))
         assert holding(place.ours, known.words) == []
@@ -176,7 +183,7 @@ def test_an_adopted_rule_stays_and_goes_after_its_undo(place: Place) -> None:
     """A rule in a live file outlives what it came from, without its evidence, and can be undone; then the
     next cycle forgets its text too."""
     with cycle_in(place) as (parts, _):
-        case = next(c for c in publish.drafts(parts.store) if c.status is Status.IN_REVIEW)
+        case = next(c for c in releases.drafts(parts.store) if c.status is Status.IN_REVIEW)
         memory = parts.place(case.draft.target)
         untouched = memory.read_bytes()
         publish.adopt(
@@ -198,7 +205,7 @@ def test_an_adopted_rule_stays_and_goes_after_its_undo(place: Place) -> None:
         assert kept.edits[0].moment.session.startswith(STAND_IN)
         assert kept.edits[0].moment.quote == ""
         assert parts.forget_due() == ()
-        publish.undo(case.draft.id, store=parts.store, live=parts.live, clock=parts.clock, actor="sam")
+        undo(case.draft.id, store=parts.store, live=parts.live, clock=parts.clock, actor="sam")
         assert memory.read_bytes() == untouched
         parts.forget_due()
         assert parts.store.get(Draft, case.draft.id) is None

@@ -1,7 +1,8 @@
-"""What lies in the home of ours beside the store: reports, mirrors of repositories, folders of jobs."""
+"""What lies in the home of ours beside the store: reports, logs, mirrors of repositories, folders of jobs."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from nightschool.adapters.workspaces import Workspaces, remove_tree
 
 OURS = (
     "reports",
+    "schedule",
     "work",
     "blobs",
     "redaction.key",
@@ -28,12 +30,17 @@ class HomeFiles:
         self._home = home
         self._reports = home / "reports"
         self._work = home / "work"
+        self._log = home / "schedule" / "run.log"
 
     def clear(self, *, cycles: Collection[str], repositories: Collection[str]) -> None:
         for path in self._reports.glob("*") if cycles else ():
             # One that was being written when its process died begins with a dot.
             if path.name.lstrip(".").split(".")[0] in cycles:
                 path.unlink(missing_ok=True)
+        # The log of scheduled runs quotes what they learned. One that runs now goes on writing into it.
+        if self._log.exists():
+            os.truncate(self._log, 0)
+        self._log.with_name("run.log.1").unlink(missing_ok=True)
         if self._work.is_dir():
             Workspaces(self._work).clear(repositories)
 

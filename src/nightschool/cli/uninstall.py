@@ -16,6 +16,7 @@ from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.reading import settings_here
 from nightschool.cli.render import Line, Piece, Table
+from nightschool.cli.scheduled import known_look, look_line, scheduling_here
 from nightschool.core.errors import Conflict, NotAllowed, UserError
 
 if TYPE_CHECKING:
@@ -59,13 +60,14 @@ def uninstall(
       nightschool uninstall --keep-rules
     """
     from nightschool.settings import CONFIG_VARIABLE, config_path  # noqa: PLC0415 - help needs no settings
-    from nightschool.wiring import own_files  # noqa: PLC0415
+    from nightschool.wiring import own_files, variables_file  # noqa: PLC0415
 
     out = Output(json=json)
     settings = settings_here()
     files = own_files(settings.home)
     named = os.environ.get(CONFIG_VARIABLE)
     config = Path(named).expanduser() if named else config_path()
+    variables, scheduled = variables_file(), known_look(settings)
     with ExitStack() as stack:
         parts = _opened(settings, stack, out)
         rules = [] if parts is None else _rules(parts)
@@ -73,6 +75,8 @@ def uninstall(
             "home": settings.home,
             "holds": files.survey(),
             "config": config if os.path.lexists(config) else None,
+            "variables": variables if os.path.lexists(variables) else None,
+            "schedule": None if scheduled is None else look_line(scheduled),
             "rules": [{"path": found.path, "rules": found.number} for found in rules],
             "keep_rules": keep_rules,
         }
@@ -83,6 +87,8 @@ def uninstall(
             out.note(*told)
             out.confirm("Remove all of this?", otherwise="pass --yes to remove it without being asked.")
         left_in: list[str] = []
+        if scheduled is not None:
+            scheduling_here(settings).remove()  # first: nothing may start meanwhile
         if parts is not None:
             stack.enter_context(parts.store.hold("cycle"))
             stack.enter_context(parts.store.hold("harvest"))
@@ -90,6 +96,7 @@ def uninstall(
             stack.enter_context(parts.store.hold("publish"))
         foreign = files.remove()
         # Last: it says where the home is, should this be broken off.
+        variables.unlink(missing_ok=True)
         config.unlink(missing_ok=True)
         folder = config.parent
         if folder.name == "nightschool" and folder.is_dir() and not any(folder.iterdir()):
@@ -184,6 +191,10 @@ def _told(document: dict[str, object], rules: Sequence[_Rules], *, keep_rules: b
     else:
         pieces.append("nothing of ours is in it")
     pieces.append(f"settings: {document['config'] or 'no file of yours'}")
+    if document["variables"]:
+        pieces.append(f"variables of scheduled runs: {document['variables']}")
+    if document["schedule"]:
+        pieces.append(f"schedule: {document['schedule']}")
     what = "stay" if keep_rules else "are taken out"
     pieces += [f"adopted rules in {found.path}: {found.number}, they {what}" for found in rules]
     return pieces

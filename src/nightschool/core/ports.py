@@ -433,11 +433,11 @@ class LiveFile:
 
 
 class OwnFiles(Protocol):
-    """What lies in our own folder beside the store: reports, mirrors of repositories, folders of jobs."""
+    """What lies in our own folder beside the store: reports, logs, mirrors, folders of jobs."""
 
     def clear(self, *, cycles: Collection[str], repositories: Collection[str]) -> None:
-        """Remove the report files of these cycles, the mirrors of all repositories but these, and what
-        killed jobs have left. What is gone already is no error."""
+        """Remove the report files of these cycles, what the logs say, the mirrors of all repositories but
+        these, and what killed jobs have left. What is gone already is no error."""
         ...
 
 
