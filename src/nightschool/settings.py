@@ -290,7 +290,6 @@ def load(
     """
     found: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
-    theirs = IgnoreList()
     named = environment.get(CONFIG_VARIABLE)
     file = Path(named).expanduser() if named else config_path()
     for name, value in _from_file(file, must_exist=bool(named)):
@@ -299,7 +298,7 @@ def load(
         file = place / PROJECT_FILE
         for name, value in _from_file(file, must_exist=False):
             _take(found, origins, name, value, Origin(place="project", where=str(file)))
-        theirs = project_ignore(project)
+    theirs = IgnoreList() if project is None else project_ignore(project)
     for name, text in _from_environment(environment):
         origin = Origin(place="environment", where=KEYS[name].variable)
         _take(found, origins, name, text, origin)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 from nightschool.core.values import Digest, Record, Value, digest_of
 
@@ -110,3 +112,12 @@ class IgnoreList(Value):
 
     def __bool__(self) -> bool:
         return bool(self.projects or self.paths or self.words)
+
+
+class OwnFiles(Protocol):
+    """What lies in our own folder beside the store: reports, logs, mirrors, folders of jobs."""
+
+    def clear(self, *, cycles: Collection[str], repositories: Collection[str]) -> None:
+        """Remove the report files of these cycles, what the logs say, the mirrors of all repositories but
+        these, and what killed jobs have left. What is gone already is no error."""
+        ...

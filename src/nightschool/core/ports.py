@@ -432,15 +432,6 @@ class LiveFile:
     mode: int | None
 
 
-class OwnFiles(Protocol):
-    """What lies in our own folder beside the store: reports, logs, mirrors, folders of jobs."""
-
-    def clear(self, *, cycles: Collection[str], repositories: Collection[str]) -> None:
-        """Remove the report files of these cycles, what the logs say, the mirrors of all repositories but
-        these, and what killed jobs have left. What is gone already is no error."""
-        ...
-
-
 class LiveFiles(Protocol):
     """The only writer of live files."""
 

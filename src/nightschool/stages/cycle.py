@@ -176,7 +176,6 @@ class Cycle:
     """auto: a project's correction to the project's file; project, user: to that file in any case."""
     notes: list[str] = field(default_factory=list)
     forget_due: Callable[[], Sequence[str]] = tuple
-    """Told what was forgotten by the person's own rules."""
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -253,7 +252,7 @@ class Cycle:
                 *slept(ended - prepared.started_at, self.clock.awake() - prepared.awake),
                 *self._losses(),
                 *_notes(mined, learned),
-                *_promise(self.store, self.clock.now()),
+                *filter(None, (promise(self.store.find(AlphaEntry), self.clock.now()),)),
             ),
             missing=self._missing(mined),
         )
@@ -440,11 +439,6 @@ def _sitting(holdout: HoldoutVersion, store: Store, chosen: frozenset[str] | Non
     if missing:
         raise NotFound(f"hold-out {holdout.id} names {min(missing)}, a task that is not in the store")
     return sitting(holdout, tasks, store.find(TaskMark), chosen=chosen)
-
-
-def _promise(store: Store, now: datetime) -> tuple[str, ...]:
-    told = promise(store.find(AlphaEntry), now)
-    return () if told is None else (told,)
 
 
 def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:

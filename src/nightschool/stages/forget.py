@@ -11,9 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nightschool.core.cycles import CycleReport
-from nightschool.core.forgetting import STAND_IN, Forgotten, IgnoreList, Skipped, Thing, Unfinished, trace_of
+from nightschool.core.forgetting import (
+    STAND_IN,
+    Forgotten,
+    IgnoreList,
+    OwnFiles,
+    Skipped,
+    Thing,
+    Unfinished,
+    trace_of,
+)
 from nightschool.core.jobs import Finished, LostTry, Reservation
-from nightschool.core.ports import Clock, OwnFiles, Store
+from nightschool.core.ports import Clock, Store
 from nightschool.core.proposals import Draft, RefusedEdit, Release, Review, SafetyReport, Verdict
 from nightschool.core.sessions import Offset, Session
 from nightschool.core.tasks import (
