@@ -14,7 +14,10 @@ import project_builders as builders
 from cycle_builders import tree
 from nightschool import settings
 from nightschool.adapters import git_command
+from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
+from nightschool.adapters.codex.surface import CodexSurface
 from nightschool.adapters.git_projects import GitProjects
+from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.workspaces import Workspaces
 from nightschool.core.harness import File, Harness
 from nightschool.core.jobs import Delivered
@@ -230,3 +233,67 @@ def test_a_bare_repository_holds_nothing_to_work_on(tmp_path: Path) -> None:
         mined = prepared(parts, cycle).mined
     assert [candidate.project for candidate in mined.candidates] == [str(kind.root)]
     assert mined.tasks == ()
+
+
+def test_what_no_workspace_holds_is_named(tmp_path: Path) -> None:
+    """Submodules, the content of large files, `.env` files: by name, in the report of a cycle."""
+    home = tmp_path / "sam"
+    kind = builders.submodules(home)
+    builders.write(kind.root, {"data/.gitattributes": "# none\n*.bin filter=lfs diff=lfs -text\n"})
+    builders.commit(kind.root)
+    builders.write(kind.root, {".env": "TOKEN=do-not-show-me\n", ".env.local": "A=1\n"})
+    builders.sessions(home, kind)
+    with cycle_of(tmp_path, home, str(kind.root)) as (parts, cycle):
+        report = cycle.report(prepared(parts, cycle), [])
+    named = [(absent.kind, absent.name) for absent in report.missing if str(kind.root) in absent.place]
+    assert named == [
+        ("submodule", "vendor/lib"),
+        ("large files (LFS)", "*.bin"),
+        ("file that git does not keep", ".env"),
+        ("file that git does not keep", ".env.local"),
+    ]
+    assert "do-not-show-me" not in str(report)
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_policy_of_the_machine_is_named(agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A managed policy file shapes the agent at the desk and in no replay: it is named, and not read."""
+    policy = tmp_path / "policy.md"
+    policy.write_text("always say please\n")
+    name = agent.replace("-", "_")
+    monkeypatch.setattr(f"nightschool.adapters.{name}.home.POLICY", (policy, tmp_path / "gone"))
+    surface = {"claude-code": ClaudeCodeSurface, "codex": CodexSurface}[agent]()
+    assert [(found.kind, found.name) for found in surface.missing(None, tmp_path / "sam")] == [
+        ("managed policy", "policy.md")
+    ]
+
+
+def test_a_memory_file_that_is_a_link_stays_one(tmp_path: Path) -> None:
+    """`CLAUDE.md` may be a link to `AGENTS.md`, or import it: the base has its text, the edit goes through
+    the link and leaves it, and an import is left as it is."""
+    folder = builders.repository(tmp_path / "app")
+    builders.write(folder, {"AGENTS.md": "# shared\n", "sub/CLAUDE.md": "@../AGENTS.md\n"})
+    builders.write(folder, {"CLAUDE.local.md": "mine\n", ".claude/rules/a.md": "rule\n"})
+    (folder / "CLAUDE.md").unlink()
+    (folder / "CLAUDE.md").symlink_to("AGENTS.md")
+    commit = builders.commit(folder)
+    surface, live = ClaudeCodeSurface(), FileSystemLiveFiles()
+    base = surface.load(folder, tmp_path / "sam")
+    texts = {file.path.removeprefix("project/"): file.content for file in base.files}
+    assert texts == {
+        "CLAUDE.md": b"# shared\n",
+        "CLAUDE.local.md": b"mine\n",
+        ".claude/rules/a.md": b"rule\n",
+        "sub/CLAUDE.md": b"@../AGENTS.md\n",
+        "AGENTS.md": b"# shared\n",
+    }
+    plan = SandboxPlan(workspace=GitSource(repository=str(folder), commit=commit))
+    changed = base.having(File(path="project/CLAUDE.md", content=b"# other\n"))
+    with Workspaces(tmp_path / "work").open(plan) as opened_folder:
+        surface.place(changed, opened_folder.root, opened_folder.home)
+        assert (opened_folder.root / "CLAUDE.md").read_text() == "# other\n"
+        assert (opened_folder.root / "AGENTS.md").read_text() == "# shared\n"
+    path = surface.live_path(surface.memory_target(project=str(folder)), tmp_path / "sam")
+    live.swap(path, expected=b"# shared\n", content=b"# shared\nmore\n", mode=None)
+    assert (folder / "CLAUDE.md").is_symlink()
+    assert (folder / "AGENTS.md").read_text() == "# shared\nmore\n"

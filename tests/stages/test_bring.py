@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from conversations import agent, human, session
 from gate_builders import CANDIDATE, task
 from nightschool.core.errors import UserError
+from nightschool.core.harness import Absent
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import (
     Assignment,
@@ -60,6 +61,9 @@ class Repository:
 
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         return None
+
+    def absent(self, root: str, commit: str) -> Sequence[Absent]:
+        return ()
 
 
 def one(prompt: str = REQUESTS[0], *, concerns: Sequence[str] = (), reviewed: bool = True) -> WrittenTask:

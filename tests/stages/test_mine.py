@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations import agent, bash, corrected, edit, human, read, session, write
+from nightschool.core.harness import Absent
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import (
     Assignment,
@@ -65,6 +66,9 @@ class Repositories:
 
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         return self.texts.get(path)
+
+    def absent(self, root: str, commit: str) -> Sequence[Absent]:
+        return ()
 
 
 def run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -80,3 +81,10 @@ class Configuration:
     def unread(self) -> Iterator[Absent]:
         if self._values is None:
             yield self.one("unknown", "it cannot be read")
+
+
+def managed(paths: Sequence[Path]) -> Iterator[Absent]:
+    """Policy of the machine: it shapes the agent at the desk, and no replay may write where it lies."""
+    for path in paths:
+        if os.path.exists(path):  # noqa: PTH110 - unlike Path it says no where it may not look
+            yield Absent(kind="managed policy", name=path.name, place=str(path))

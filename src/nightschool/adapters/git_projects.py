@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
 from nightschool.adapters.git_command import GitFailed, git, git_program
 from nightschool.core.errors import UserError
-from nightschool.core.harness import check_relative
+from nightschool.core.harness import Absent, check_relative
 from nightschool.core.sessions import in_text
 
 _BRANCH = re.compile(r"(?!-)(?:(?!\.\.|@\{)[^\x00-\x20\x7f~^:?*\[\\]){1,255}\Z")
 """A name that git allows: what else stands there is read as a revision, or as a pattern."""
+SUBMODULE = b"160000 "
+"""Begins the row of a tree that names a commit of another repository."""
+MOST_ABSENT = 50
 REMEMBERED = 4096
 """Folders whose root is kept: a harvest asks for the same ones again and again."""
 
@@ -74,6 +78,36 @@ class GitProjects:
             return git(["cat-file", "blob", f"{commit}:{path}"], folder=Path(root))
         except GitFailed:
             return None
+
+    def absent(self, root: str, commit: str) -> Sequence[Absent]:
+        _check_object_id(commit)
+        try:
+            tree = git(["ls-tree", "-r", "-z", "--full-tree", commit], folder=Path(root))
+        except GitFailed:
+            return ()
+        rows = [row.partition(b"\t") for row in tree.split(b"\0") if row]
+        known = {name for _, _, name in rows}
+        modules = [name for about, _, name in rows if about.startswith(SUBMODULE)]
+        beside = [os.fsencode(path.name) for path in Path(root).glob(".env*") if path.is_file()]
+        found = (
+            *(("submodule", name, ".gitmodules") for name in modules),
+            *(("large files (LFS)", name, ".gitattributes") for name in _large(Path(root), commit)),
+            *(("file that git does not keep", name, "") for name in sorted(beside) if name not in known),
+        )
+        return tuple(
+            Absent(kind=kind, name=name.decode("utf-8", "replace"), place=str(Path(root, place)))
+            for kind, name, place in found[:MOST_ABSENT]
+        )
+
+
+def _large(folder: Path, commit: str) -> list[bytes]:
+    """The patterns of names whose content LFS keeps apart."""
+    attributes = ["grep", "-h", "-I", "-F", "-e", "filter=lfs", commit, "--", ":(glob)**/.gitattributes"]
+    try:
+        lines = git(attributes, folder=folder).splitlines()
+    except GitFailed:  # also where there is none
+        return []
+    return [line.split()[0] for line in lines if line.split() and not line.startswith(b"#")]
 
 
 def _check_object_id(commit: str) -> None:

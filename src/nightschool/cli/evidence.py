@@ -140,6 +140,6 @@ def _lacking(report: CycleReport) -> Iterator[Section]:
     if report.missing:
         rows = [(absent.kind, absent.name, absent.place) for absent in report.missing]
         title = "Not there in the practice"
-        text = "Named by your configuration; neither arm had it."
+        text = "Of your configuration and your projects; neither arm had it."
         table = Table(columns=("kind", "name", "named by"), rows=rows)
         yield Section(title=title, pieces=[text, table])

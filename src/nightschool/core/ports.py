@@ -146,9 +146,8 @@ class SandboxPlan:
     readable: tuple[tuple[str, str], ...] = ()
     """(host path, inside path) pairs mounted read-only: the agent's own program."""
     provision: Provision = Provision()
-    """Of a workspace from a commit: what is made once and laid under it."""
     network: bool = False
-    """The whole network. For a set-up alone, which no agent runs in; a job has the gateway, or nothing."""
+    """For a set-up alone, which no agent runs in; a job has the gateway, or nothing."""
     cancelled: Event = field(default_factory=Event, compare=False)
     """Stops what it takes to make the workspace."""
     gateway: Path | None = None
@@ -299,6 +298,9 @@ class Projects(Protocol):
     def text_at(self, root: str, commit: str, path: str) -> bytes | None:
         """A file's bytes at a commit; None where it is not in it."""
         ...
+
+    def absent(self, root: str, commit: str) -> Sequence[Absent]:
+        """What no workspace of that commit holds, by name: submodules, large files (LFS), `.env` files."""
 
 
 Ticket = int

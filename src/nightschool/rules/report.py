@@ -84,7 +84,7 @@ def missing_line(missing: Sequence[Absent]) -> str:
     """How many of what kind, in one line."""
     counts = Counter(absent.kind for absent in missing)
     told = ", ".join(f"{count} x {kind}" for kind, count in sorted(counts.items()))
-    return f"of your configuration not there in the practice, in either arm: {told}"
+    return f"of your configuration and projects not there in the practice, in either arm: {told}"
 
 
 def _missing(missing: Sequence[Absent]) -> list[str]:
@@ -93,7 +93,7 @@ def _missing(missing: Sequence[Absent]) -> list[str]:
     return [
         "## Not there in the practice",
         "",
-        "Named by your configuration; neither arm had it:",
+        "Of your configuration and your projects; neither arm had it:",
         "",
         *(f"* {inline(f'{absent.kind}: {absent.name} ({absent.place})')}" for absent in missing),
         "",

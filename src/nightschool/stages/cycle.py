@@ -274,7 +274,7 @@ class Cycle:
             for where in places
             for absent in self.surface.missing(None if where is None else Path(where), self.person_home)
         ]
-        redacted = (replace(absent, name=self.redact(absent.name)) for absent in found)
+        redacted = (replace(absent, name=self.redact(absent.name)) for absent in (*found, *mined.absent))
         return tuple(dict.fromkeys(redacted))
 
     def _learn(self, candidate: Candidate, mined: Mined) -> Learned:

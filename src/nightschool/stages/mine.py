@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nightschool.core.harness import File
+from nightschool.core.harness import Absent, File
 from nightschool.core.ports import Projects, Store
 from nightschool.core.sessions import Session, SignalKind
 from nightschool.core.tasks import (
@@ -73,6 +73,8 @@ class Mined(Value):
     """The version that is open now; None while there is no hold-out task."""
     chosen: frozenset[str] | None = None
     """Ids of the tasks that a file names; None: nobody chose."""
+    absent: tuple[Absent, ...] = ()
+    """What lies in the person's projects and not in the workspaces of their latest tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,15 @@ def mine(
         skipped=tuple(sorted(skipped)),
         postponed=postponed,
         holdout=open_holdout(tasks, scope or "", store),
+        absent=tuple(_absent(tasks, projects)),
     )
+
+
+def _absent(tasks: Sequence[Task], projects: Projects) -> Iterator[Absent]:
+    dated = sorted((task for task in tasks if task.at is not None), key=lambda task: str(task.at))
+    latest = {task.project: task.workspace for task in dated if isinstance(task.workspace, GitSource)}
+    for source in latest.values():
+        yield from projects.absent(source.repository, source.commit)
 
 
 def pooled(store: Store, pool: str | None) -> Sequence[Task]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nightschool.adapters.agent_home import AgentHome
-from nightschool.adapters.configuration import Configuration
+from nightschool.adapters.configuration import Configuration, managed
 from nightschool.adapters.harness_files import is_there
 from nightschool.core.harness import Absent
 from nightschool.core.sessions import Retention
@@ -23,6 +23,12 @@ MANAGED = Path("/etc/claude-code/managed-settings.json")
 """What an organisation decides for all of a machine."""
 KEPT_DAYS = "cleanupPeriodDays"
 DEFAULT_DAYS = 30
+POLICY = tuple(
+    Path(folder, name)
+    for folder in ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+    for name in ("CLAUDE.md", "managed-settings.json", "managed-mcp.json", "managed-settings.d", ".claude")
+)
+"""What whoever looks after the machine lays over every person's own."""
 APPROVED = "hasClaudeMdExternalIncludesApproved"
 """Of a project: whether the person said yes when asked if its memory may import what lies outside."""
 
@@ -44,6 +50,7 @@ def configured(project: Path | None, home: Path, environment: Mapping[str, str])
     yield from state.unread()
     yield from state.absent("MCP server", "mcpServers")
     yield from _settings(Configuration(folder / "settings.json"), placed=False)
+    yield from managed(POLICY)
     if project is None:
         return
     yield from state.absent("MCP server", "projects", str(project), "mcpServers")

@@ -6,15 +6,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nightschool.adapters.agent_home import AgentHome
-from nightschool.adapters.configuration import Configuration
+from nightschool.adapters.configuration import Configuration, managed
 from nightschool.core.harness import Absent
 
 HOME = AgentHome(variable="CODEX_HOME", usual=".codex", sessions=("sessions", "archived_sessions"))
+POLICY = tuple(
+    Path("/etc/codex", name) for name in ("config.toml", "managed_config.toml", "requirements.toml", "skills")
+)
+"""What whoever looks after the machine lays over every person's own."""
 INSTRUCTIONS = ("developer_instructions", "experimental_instructions_file", "model_instructions_file")
 
 
 def configured(project: Path | None, home: Path, environment: Mapping[str, str]) -> Iterator[Absent]:
     """MCP servers, hooks, plugins and instructions of the settings, by name."""
+    yield from managed(POLICY)
     folders = [HOME.folder(home, environment)]
     if project is not None and project / HOME.usual != folders[0]:
         folders.append(project / HOME.usual)
