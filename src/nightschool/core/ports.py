@@ -134,7 +134,7 @@ class Surface(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxPlan:
-    """What a workspace is made of and what it may reach."""
+    """What a workspace is made of and what it may reach. `cancelled` stops its making."""
 
     workspace: WorkspaceSource
     files: tuple[File, ...] = ()
@@ -149,7 +149,6 @@ class SandboxPlan:
     network: bool = False
     """For a set-up alone, which no agent runs in; a job has the gateway, or nothing."""
     cancelled: Event = field(default_factory=Event, compare=False)
-    """Stops what it takes to make the workspace."""
     gateway: Path | None = None
     """A unix socket outside; inside, `Workspace.gateway_url` leads to it. None: no network at all."""
     memory_bytes: int = 4 << 30
@@ -195,10 +194,8 @@ class Workspace(Protocol):
 
     def execute(self, command: Command, cancelled: Event) -> Execution:
         """Run to the end, to the time-out, to the cancel, or until the disk that the plan allows is used up;
-        then nothing of it is left running.
-
-        The time-out counts the time that the machine is awake. A process group that is told to stop is gone
-        within two seconds.
+        then nothing of it is left running. The time-out counts the time that the machine is awake. A process
+        group that is told to stop is gone within two seconds.
         """
         ...
 
