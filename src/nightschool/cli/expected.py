@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
 
 def lines(parts: Parts, jobs: int) -> list[str]:
     """Runner, time and use to expect for so many jobs, and the limits."""
-    from nightschool.stages.door import TOKENS_BOOKED  # noqa: PLC0415 - help needs no stage
+    from nightschool.rules.telling import dollars  # noqa: PLC0415 - help needs no rules
+    from nightschool.stages.door import TOKENS_BOOKED  # noqa: PLC0415
 
     limits = parts.settings.limits
-    wall, tokens = _usual(parts)
+    wall, tokens, cost = _usual(parts)
     minutes = None if wall is None else jobs * wall / limits.width / timedelta(minutes=1)
     expected = "unknown before the first job" if minutes is None else f"about {minutes:.0f} minutes"
     used = (
@@ -25,6 +27,7 @@ def lines(parts: Parts, jobs: int) -> list[str]:
         if tokens is None
         else f"about {jobs * tokens / 1e6:.1f} million tokens"
     )
+    money = "unknown, no job has told its cost yet" if cost is None else f"about {dollars(jobs * cost)}"
     bounds = [f"{limits.max_jobs or 'no limit of'} jobs", f"{limits.max_minutes or 'no limit of'} minutes"]
     if limits.max_tokens is not None:
         bounds.append(f"{limits.max_tokens} tokens")
@@ -37,6 +40,7 @@ def lines(parts: Parts, jobs: int) -> list[str]:
         f"expected: up to {jobs} jobs, each one try of your agent at one task",
         f"  time: {expected}",
         f"  use: {used}",
+        f"  money: {money}",
         f"limits: {', '.join(bounds)}",
     ]
 
@@ -55,13 +59,15 @@ def _runner(parts: Parts) -> list[str]:
     return told
 
 
-def _usual(parts: Parts) -> tuple[timedelta | None, int | None]:
-    """Mean time and tokens of the jobs so far; None while nothing is known."""
+def _usual(parts: Parts) -> tuple[timedelta | None, int | None, Decimal | None]:
+    """Mean time, tokens and dollars of the last jobs that told them; None while none did."""
     from nightschool.core.jobs import Finished  # noqa: PLC0415
 
-    finished = parts.store.find(Finished)[-200:]
     # Not from the times of day, between which a machine may have slept.
-    walls = [job.outcome.usage.wall for job in finished if job.outcome.usage.wall is not None]
-    tokens = [job.outcome.usage.tokens for job in finished if job.outcome.usage.tokens is not None]
+    usages = [job.outcome.usage for job in parts.store.find(Finished)[-200:]]
+    walls = [usage.wall for usage in usages if usage.wall is not None]
+    tokens = [usage.tokens for usage in usages if usage.tokens is not None]
+    costs = [usage.cost for usage in usages if usage.cost is not None]
     wall = sum(walls, timedelta()) / len(walls) if walls else None
-    return wall, round(sum(tokens) / len(tokens)) if tokens else None
+    cost = sum(costs, Decimal(0)) / len(costs) if costs else None
+    return wall, round(sum(tokens) / len(tokens)) if tokens else None, cost
