@@ -31,12 +31,13 @@ def exam(
     train: tuple[Task, ...] = (),
     protected: tuple[str, ...] = (),
     version: int = 1,
+    place: str = "project/CLAUDE.md",
 ) -> Exam:
     base = Harness()
-    proposed = Harness.of([File(path="project/CLAUDE.md", content=rule.encode())])
+    proposed = Harness.of([File(path=place, content=rule.encode())])
     draft = Draft(
         candidate=CANDIDATE.id,
-        target=Target(agent="codex", scope=Scope.PROJECT, project="/p", place="project/CLAUDE.md"),
+        target=Target(agent="codex", scope=Scope.PROJECT, project="/p", place=place),
         edits=(Edit(op="add", rule=rule, moment=CANDIDATE.evidence[0]),),
         base=base.digest,
         live=None,

@@ -107,12 +107,14 @@ class ScriptedPractice:
         breaks: Callable[[Task, Arm], bool] = lambda _task, _arm: False,
         dies_after: int | None = None,
         made: dict[str, Trial] | None = None,
+        skills: tuple[str, ...] | None = None,
     ) -> None:
         self.chance = chance
         self.jobs = jobs
         self.lose = lose
         self.breaks = breaks
         self.dies_after = dies_after
+        self.skills = skills
         self.made: dict[str, Trial] = {} if made is None else made
         self.asked: list[TrialRequest] = []
         self.told: list[str] = []
@@ -153,5 +155,6 @@ class ScriptedPractice:
             judge="1",
             failed_checks=failed,
             purpose=request.purpose,
+            skills=self.skills,
             cycle="cy",
         )

@@ -19,8 +19,8 @@ from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.errors import NotAllowed
-from nightschool.core.harness import Harness, Scope, Target
-from nightschool.core.ports import LiveFile, LiveFiles, Store, Vet
+from nightschool.core.harness import Harness, LiveFile, Scope, Target
+from nightschool.core.ports import LiveFiles, Store, Vet
 from nightschool.core.proposals import (
     Draft,
     Edit,
@@ -153,6 +153,9 @@ class WatchedLiveFiles:
     ) -> LiveFile:
         written: LiveFile = self._watched.swap(path, expected=expected, content=content, mode=mode)
         return written
+
+    def clear(self, folders: Sequence[Path]) -> None:
+        self._watched.clear(folders)
 
 
 def vet_of(store: Store, home: Path = Path("/nonexistent")) -> Vet:

@@ -13,6 +13,7 @@ from nightschool.prompts import load
 from nightschool.rules.editing import screen
 from nightschool.stages.consolidate import parse_reply
 
+FILE = {"what": "the memory file", "file": "evidence/memory.md", "own": "", "place": "the list of rules"}
 NAMES = sorted(
     entry.name.removesuffix(".md")
     for entry in resources.files("nightschool.prompts").iterdir()
@@ -49,14 +50,14 @@ def test_inputs_are_exact(inputs: dict[str, object]) -> None:
 
 def test_inputs_are_text_and_nothing_more() -> None:
     """What is filled in is not read as a template itself."""
-    text = load("edit").render(budget=3, complaint="it costs $budget or $5")
+    text = load("edit").render(**FILE, budget=3, complaint="it costs $budget or $5")
     assert "at most 3 edits" in text
     assert "it costs $budget or $5" in text
 
 
 def test_the_editors_example_is_read_by_the_real_parser() -> None:
     """An editor that answers as the prompt's example does is understood, and its edit could be taken."""
-    (edit,) = parse_reply(load("edit").render(budget=4, complaint=""), CANDIDATE)
+    (edit,) = parse_reply(load("edit").render(**FILE, budget=4, complaint=""), CANDIDATE)
     assert (edit.op, edit.moment) == ("add", CANDIDATE.evidence[0])
     screened = screen([edit], candidate=CANDIDATE, rejected=[], checks=[], task_ids=[], judge_texts=[])
     assert screened.accepted == (edit,)

@@ -156,3 +156,20 @@ class Ignore(Value):
     @property
     def rules(self) -> IgnoreList:
         return IgnoreList(projects=self.projects, paths=self.paths, words=self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets(Value):
+    """Which kinds of file proposals are made for."""
+
+    memory: Annotated[Switch, About("Whether memory files are edited.", lower=True)] = True
+    skills: Annotated[
+        Switch, About("Whether skills are edited and made; else it goes to memory.", lower=True)
+    ] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mine(Value):
+    """What is made of the sessions."""
+
+    max_tasks: Annotated[Count, About("New tasks that one cycle makes.")] = 40

@@ -38,10 +38,12 @@ from nightschool.setting_kinds import (
     Folder,
     Ignore,
     Limit,
+    Mine,
     Mode,
     Name,
     Names,
     Switch,
+    Targets,
     Variable,
 )
 
@@ -108,13 +110,6 @@ class Harvest(Value):
         Count, About("Days to which the first run widens that, until there is enough to learn from.")
     ] = 90
     max_sessions: Annotated[Count, About("Sessions that one cycle reads.")] = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mine(Value):
-    """What is made of the sessions."""
-
-    max_tasks: Annotated[Count, About("New tasks that one cycle makes.")] = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,10 +188,11 @@ class Settings(Value):
     ] = None
     limits: Limits = Limits()
     harvest: Harvest = Harvest()
-    mine: Mine = Mine()
+    mine: Mine = field(default_factory=Mine)
     setup: SetUp = SetUp()
     ignore: Ignore = field(default_factory=Ignore)
     gate: Gate = Gate()
+    targets: Targets = field(default_factory=Targets)
     publish: Publish = Publish()
     endpoints: Endpoints = Endpoints()
     ignore_here: IgnoreList = field(default_factory=IgnoreList)
@@ -265,6 +261,7 @@ SECTIONS: Mapping[str, type] = {
     "setup": SetUp,
     "ignore": Ignore,
     "gate": Gate,
+    "targets": Targets,
     "publish": Publish,
     "endpoints": Endpoints,
 }

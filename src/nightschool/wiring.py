@@ -44,11 +44,15 @@ from nightschool.core.ports import (
     TranscriptSource,
 )
 from nightschool.core.sessions import Roots, in_text
+from nightschool.core.skills import FILE, Skill
+from nightschool.core.tasks import only_root
 from nightschool.core.values import digest_of
+from nightschool.rules.aims import Targets, named
 from nightschool.rules.gate import Policy
 from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.redaction import Redactor
 from nightschool.settings import PROJECT_FILE, Origin, Settings, config_path, load, project_ignore
+from nightschool.stages.aiming import Aiming
 from nightschool.stages.cycle import Cycle, Preparation
 from nightschool.stages.door import Door
 from nightschool.stages.forget import Forgetting
@@ -252,14 +256,48 @@ class Parts:
             progress=progress,
         )
 
-    def cycle(self, *, project: str | None, progress: Progress, scope: str = "auto") -> Cycle:
-        """A cycle over one project (its root), or over all with None."""
+    def aiming(
+        self, agent: str, *, project: str | None, scope: str = "auto", skill: str | None = None
+    ) -> Aiming:
+        """What a run over one project (its root) or all would edit; `skill` is a place or a name."""
         if scope not in SCOPES:
             raise UserError(f"--scope {scope!r}: allowed are {', '.join(SCOPES)}")
+        surface, allowed = self.surface(agent), self.settings.targets
+        project = only_root(project)
+        return Aiming(
+            surface=surface,
+            person_home=self.person_home,
+            project=project,
+            scope=scope,
+            allowed=Targets(memory=allowed.memory, skills=allowed.skills),
+            only=None if skill is None else self._named(skill, surface, project),
+        )
+
+    def _named(self, text: str, surface: Surface, project: str | None) -> Skill:
+        """The skill at a place, else of a name. Only what the surface lists is ever taken: what a link
+        brings from elsewhere is not among it."""
+        if not self.settings.targets.skills:
+            origin = self.settings.origin("targets.skills")
+            raise UserError(f"--skill {text}: targets.skills is off ({origin}); switch it on to edit a skill")
+        harness = surface.load(None if project is None else Path(project), self.person_home)
+        known = {
+            skill: os.path.realpath(self.place(surface.skill_target(skill, project=project)))
+            for skill in surface.skills(harness)
+        }
+        path = Path(text).expanduser()
+        real = os.path.realpath(path if path.name == FILE else path / FILE)
+        found = next((skill for skill, place in known.items() if place == real), None)
+        return named(text, known, found=found, agent=surface.name)
+
+    def cycle(
+        self, *, project: str | None, progress: Progress, scope: str = "auto", skill: str | None = None
+    ) -> Cycle:
+        """A cycle over one project (its root), or over all with None."""
         name, _ = self.runner_name()
+        aiming = self.aiming(name, project=project, scope=scope, skill=skill)
         runner = self.runner(name)
         number = f"n-{self.store.take('cycles'):04d}"
-        options, surface = self.options(), self.surface(name)
+        options, surface = self.options(), aiming.surface
         door = Door(
             runner=runner,
             store=self.store,
@@ -286,16 +324,14 @@ class Parts:
             redact=self.redact,
             vet=self.vet(),
             adopts_for=self.actor if self.settings.publish.auto_adopt else None,
-            surface=surface,
+            aiming=aiming,
             door=door,
             replay=replay,
             policy=self.policy(),
             options=options,
             edit_budget=self.settings.edit_budget,
             project=project,
-            person_home=self.person_home,
             sandbox=self.settings.sandbox,
-            scope=scope,
             forget_due=partial(self.forget_due, held=True),
         )
 

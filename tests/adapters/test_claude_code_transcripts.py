@@ -286,7 +286,8 @@ def test_calls_are_told_in_full(tmp_path: Path) -> None:
     ]
     assert (agent.calls[0].command, agent.calls[0].arguments) == ("make test", '{"command":"make test"}')
     assert (agent.calls[1].files, agent.calls[1].command) == (("/a.py",), None)
-    assert (agent.skills, agent.model, agent.text) == (("review",), "opus-9", "Done.")
+    assert (agent.calls[2].skills, agent.loaded) == (("review",), ()), "the call that would load it failed"
+    assert (agent.model, agent.text) == ("opus-9", "Done.")
     assert (agent.row, agent.at, session.started_at) == (
         "row-2",
         START.replace(second=2),

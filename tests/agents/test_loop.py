@@ -166,7 +166,7 @@ def script_of(candidate: Candidate) -> Script:
 
 def tried(cycle: Cycle, task: Task) -> Trial:
     """The task with the memory that is live, through the one door."""
-    harness = cycle.surface.load(Path(task.project), cycle.person_home)
+    harness = cycle.aiming.base(Path(task.project))
     return cycle.replay.trials([TrialRequest(task=task, harness=harness, arm=Arm.BASE, purpose="probe")])[0]
 
 

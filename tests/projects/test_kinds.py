@@ -75,7 +75,7 @@ def test_each_kind_goes_the_whole_way(build: Callable[[Path], Kind], tmp_path: P
         (candidate,) = mined.candidates
         task = mined.tasks[0]
         where = root_for(candidate, scope="auto", project=str(kind.root))
-        target = cycle.surface.memory_target(project=where)
+        target = cycle.aiming.surface.memory_target(project=where)
         rule = File(path="project/CLAUDE.md", content=b"use pnpm, not npm\n")
         trials = [
             TrialRequest(task=task, harness=harness, arm=arm, purpose="train", repeat=0)

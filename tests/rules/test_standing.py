@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nightschool.core.harness import File, Harness
-from nightschool.core.ports import LiveFile
+from nightschool.core.harness import File, Harness, LiveFile
 from nightschool.core.proposals import (
     Decision,
     Dossier,
@@ -29,6 +28,7 @@ from nightschool.testing.memory_store import MemoryStore
 from publish_builders import BEFORE, CANDIDATE, MODE, MOMENT, draft_of, safety_of, verdict_of
 
 BASE = Harness.of([File(path="project/CLAUDE.md", content=BEFORE)])
+TARGET = draft_of(MemoryStore()).target
 LIVE = LiveFile(path=Path("/p/CLAUDE.md"), content=BEFORE, mode=MODE)
 CHANGED = replace(LIVE, content=BEFORE + b"mine\n")
 NOW = FakeClock().now()
@@ -100,12 +100,12 @@ def test_what_waits_for_a_person_is_left_alone(
 ) -> None:
     """Where a certified draft waits nothing is tried; all else leaves something to do."""
     one = case(kind, *decisions)
-    found = settled([one], BASE, LIVE)
+    found = settled([one], TARGET, BASE, LIVE)
     assert (None if found is None else found[0]) == code
     if found is not None:
         assert found[2] == one.draft.id
-        assert settled([one], BASE, CHANGED) is None, "it no longer fits the live file"
-        assert settled([one], Harness(), LIVE) is None, "it no longer fits the base"
+        assert settled([one], TARGET, BASE, CHANGED) is None, "it no longer fits the live file"
+        assert settled([one], TARGET, Harness(), LIVE) is None, "it no longer fits the base"
 
 
 def test_what_was_adopted_or_taken_back_is_left_alone() -> None:
@@ -114,13 +114,13 @@ def test_what_was_adopted_or_taken_back_is_left_alone() -> None:
     back = case(VerdictKind.ACCEPT, Decision.APPROVE, releases=released(taken_back=True))
     assert (adopted.status, back.status) == (Status.PUBLISHED, Status.ROLLED_BACK)
     for live in (LIVE, CHANGED):
-        found = settled([adopted], BASE, live)
+        found = settled([adopted], TARGET, BASE, live)
         assert found is not None
         assert found[0] == "already-published"
-    found = settled([back], BASE, LIVE)
+    found = settled([back], TARGET, BASE, LIVE)
     assert found is not None
     assert found[0] == "taken-back"
-    assert settled([back], BASE, CHANGED) is None
+    assert settled([back], TARGET, BASE, CHANGED) is None
 
 
 @pytest.mark.parametrize(
@@ -137,16 +137,16 @@ def test_what_was_adopted_or_taken_back_is_left_alone() -> None:
 def test_what_is_not_decided_goes_on(kind: VerdictKind | None, goes_on: bool) -> None:  # noqa: FBT001 - a parameter of the table
     """A draft that the gate has not decided on is taken up again as long as it fits what is live."""
     one = case(kind)
-    assert open_draft([one], BASE, LIVE) == (one.draft if goes_on else None)
-    assert open_draft([one], BASE, CHANGED) is None
-    assert open_draft([one], Harness(), LIVE) is None
+    assert open_draft([one], TARGET, BASE, LIVE) == (one.draft if goes_on else None)
+    assert open_draft([one], TARGET, BASE, CHANGED) is None
+    assert open_draft([one], TARGET, Harness(), LIVE) is None
 
 
 def test_the_newest_open_draft_goes_on() -> None:
     """Of two the later one."""
     second = replace(draft(), edits=(Edit(op="add", rule="another", moment=MOMENT),), after=BASE.digest)
     one, other = case(VerdictKind.UNDECIDED), case(VerdictKind.UNDECIDED, of=second)
-    assert open_draft([one, other], BASE, LIVE) == second
+    assert open_draft([one, other], TARGET, BASE, LIVE) == second
 
 
 def test_an_editor_is_told_what_was_turned_down_and_no_more() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,8 +87,8 @@ def test_a_user_level_draft_is_of_the_file_that_is_read(place: Place) -> None:
     (moved / "CLAUDE.md").write_text("# Mine\n")
     runner = QuickRunner()
     with cycle_in(place, runner=runner) as (_, cycle), cycle.held():
-        cycle.surface = ClaudeCodeSurface(environment={"CLAUDE_CONFIG_DIR": str(moved)})
-        cycle.scope = "user"
+        surface = ClaudeCodeSurface(environment={"CLAUDE_CONFIG_DIR": str(moved)})
+        cycle.aiming = replace(cycle.aiming, surface=surface, scope="user")
         harvest = HarvestRequest(
             roots=Roots(home=str(place.person)), sources=("claude-code", "codex"), everything=True
         )

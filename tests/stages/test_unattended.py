@@ -153,6 +153,7 @@ def test_each_reason_to_wait_is_named() -> None:
     case = dossier(store, draft.id)
     assert against(case, team=False) == ()
     low = Finding(code="surface", risk=Risk.LOW, text="is shadowed")
+    skill = replace(draft, target=replace(draft.target, place="user/.claude/skills/notes/SKILL.md"))
     gone = replace(draft, edits=(Edit(op="delete", anchor="x", moment=MOMENT),))
     for other, team, code in (
         (replace(case, verdicts=(verdict_of(draft, VerdictKind.UNDECIDED),)), False, "not-accepted"),
@@ -160,6 +161,7 @@ def test_each_reason_to_wait_is_named() -> None:
         (replace(case, safety=(safety_of(draft, low),)), False, "findings"),
         (replace(case, safety=()), False, "findings"),
         (replace(case, draft=gone), False, "takes-away"),
+        (replace(case, draft=skill), False, "skill"),
         (case, True, "team-file"),
     ):
         assert [found for found, _ in against(other, team=team)] == [code]

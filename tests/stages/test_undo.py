@@ -16,7 +16,8 @@ import publish_builders
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.errors import Busy, NotAllowed, NotFound, UserError
-from nightschool.core.ports import LiveFile, Store
+from nightschool.core.harness import LiveFile
+from nightschool.core.ports import Store
 from nightschool.core.proposals import (
     Draft,
     Release,
@@ -66,8 +67,23 @@ def test_undo_removes_a_file_that_we_made(store: MemoryStore, tmp_path: Path) ->
     adopted(store, propose(store, before=None), path)
     assert (path.read_bytes(), mode(path)) == (AFTER, 0o644)
     undone(store, None)
-    assert not path.exists()
+    assert not path.parent.exists(), "the folder that was made for it goes too"
+    assert tmp_path.exists()
     assert [release.step for release in store.find(Release)] == [Step.INTENDED, Step.DONE] * 2
+
+
+def test_a_folder_that_is_in_use_by_now_stays(store: MemoryStore, tmp_path: Path) -> None:
+    """B47: of the folders that were made for a file, what holds something of the person's is kept."""
+    path = tmp_path / ".claude" / "skills" / "cut-release" / "SKILL.md"
+    release = adopted(store, propose(store, before=None), path)
+    assert [Path(folder).name for folder in release.folders] == [".claude", "skills", "cut-release"]
+    (tmp_path / ".claude" / "settings.json").write_text("{}")
+    undone(store, None)
+    assert [entry.name for entry in (tmp_path / ".claude").iterdir()] == ["settings.json"]
+    again = adopted(store, store.find(Draft)[0], path)
+    (path.parent / "notes.md").write_text("mine")
+    undone(store, again.number)
+    assert [entry.name for entry in path.parent.iterdir()] == ["notes.md"]
 
 
 @pytest.mark.parametrize("live", [b"edited after adopting", None])

@@ -164,7 +164,7 @@ def test_reversed_edits_take_edits_back(before: bytes | None, old: list[str], ne
     start = apply(before, rules(*old)).content
     deleting = Edit(op="delete", anchor=old[0], moment=MOMENT)
     applied = apply(start, [deleting, *rules(*new)])
-    back = apply(applied.content, reversed_edits(applied.taken, start))
+    back = apply(applied.content, reversed_edits(applied.taken, parse(start).rules))
     assert back.refused == ()
     assert set(parse(back.content).rules) == set(parse(start).rules)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -118,16 +119,26 @@ class Conversation:
         return True
 
     def called(
-        self, call: ToolCall, place: Place, model: str | None = None, *, skill: str | None = None
+        self, call: ToolCall, place: Place, model: str | None = None, *, skills: Sequence[str] = ()
     ) -> None:
-        """A call, counted once however often its id comes."""
+        """A call, counted once however often its id comes, and the skills that it loads if it is done."""
         if call.call_id in self._calls:
             return
         turn = self._agent(place, model)
-        turn.calls[call.call_id] = call
+        named = tuple(self.short(skill) for skill in skills)
+        turn.calls[call.call_id] = replace(call, skills=named) if named else call
         self._calls[call.call_id] = turn
-        if skill:
-            turn.skills[self.short(skill)] = None
+
+    def loaded(self, skill: str | None) -> None:
+        """A skill, if any, that was put in without a call: the person named it."""
+        last = self._turns[-1] if self._turns else None
+        if skill is None:
+            return
+        if isinstance(last, _AgentTurn):
+            last.skills[self.short(skill)] = None
+        elif last is not None:
+            skills = dict.fromkeys((*last.skills, self.short(skill)))
+            self._turns[-1] = replace(last, skills=tuple(skills))
 
     def answered(self, result: LateResult) -> None:
         """The first result of a call counts. One whose call was not seen here is kept as late."""

@@ -11,6 +11,7 @@ from nightschool.adapters import harness_files
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.harness_files import Place
 from nightschool.core.harness import Absent, File, Harness, Problem, Scope, Target
+from nightschool.core.skills import FILE, Skill
 
 NOT_MOVED: Mapping[str, str] = {}
 """An environment in which every agent's folder lies in HOME, as usual."""
@@ -33,6 +34,10 @@ class Layout:
     """In the agent's folder. Never what may hold a key, a login or a transcript."""
     shared: tuple[str, ...] = ()
     """In HOME itself: what several agents read."""
+    skills: tuple[str, ...]
+    """Folders of skills, of a project; a new one is made in the first."""
+    own_skills: tuple[str, ...]
+    """The same of the person's own, below HOME."""
     configured: Configured
     """What the agent's configuration names and no practice has."""
     imports: Callable[[str], bool] = lambda _path: False
@@ -60,6 +65,22 @@ class FileSurface(ABC):
             return Target(agent=self.name, scope=Scope.USER, project="", place=place)
         place = f"project/{self.layout.memory}"
         return Target(agent=self.name, scope=Scope.PROJECT, project=project, place=place)
+
+    def skill_target(self, skill: Skill, *, project: str | None) -> Target:
+        scope = Scope.PROJECT if skill.place.startswith("project/") else Scope.USER
+        root = (project or "") if scope is Scope.PROJECT else ""
+        return Target(agent=self.name, scope=scope, project=root, place=skill.place)
+
+    def new_skill(self, name: str, *, project: str | None) -> Target:
+        prefix, folders = ("project", self.layout.skills) if project else ("user", self.layout.own_skills)
+        skill = Skill(name=name, place=f"{prefix}/{folders[0]}/{name}/{FILE}")
+        return self.skill_target(skill, project=project)
+
+    def skills(self, harness: Harness) -> Sequence[Skill]:
+        return harness_files.skills(harness, self.layout.skills, self.layout.own_skills)
+
+    def holds(self, path: Path, project: Path | None, home: Path) -> bool:
+        return any(path.is_relative_to(place.base.resolve()) for place in self._places(project, home))
 
     def live_path(self, target: Target, home: Path) -> Path:
         prefix, _, inside = target.place.partition("/")

@@ -12,9 +12,21 @@ from pathlib import Path, PurePosixPath
 
 from nightschool.core.errors import UserError
 from nightschool.core.harness import File, Harness, Problem, Severity, check_relative
+from nightschool.core.skills import (
+    BOM,
+    FILE,
+    LONGEST_DESCRIPTION,
+    LONGEST_NAME,
+    NAME,
+    Skill,
+    fields,
+    head_and_body,
+    head_faults,
+)
 
 PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", ".system", ".DS_Store"})
 """Caches and what an agent unpacks for itself: no part of what a person shaped."""
+KEYS = ("name", "description")
 IMPORT = re.compile(r"(?:^|(?<=\s))@([^\s`@]+)")
 IMPORT_DEPTH = 5
 """As deep as Claude Code follows imports."""
@@ -215,17 +227,62 @@ def text_problems(file: File) -> Iterator[Problem]:
         yield Problem(severity=Severity.NOTE, path=file.path, text="is empty")
 
 
+def skills(harness: Harness, project: Sequence[str], own: Sequence[str]) -> tuple[Skill, ...]:
+    """The skills of a tree: each folder with a SKILL.md below one of these folders. An agent calls a skill
+    by the name of its folder. A project's folders may lie in its own folders too."""
+    found: list[Skill] = []
+    for file in harness.files:
+        path = PurePosixPath(file.path)
+        prefix, above = path.parts[0], path.parent.parent.as_posix()
+        folders = project if prefix == "project" else own
+        ends = (f"/{name}" for name in folders)
+        if (
+            path.name == FILE
+            and any(above.endswith(end) for end in ends)
+            and (prefix == "project" or above.removeprefix("user/") in own)
+        ):
+            found.append(Skill(name=path.parent.name, place=file.path))
+    return tuple(found)
+
+
+def listing_problems(harness: Harness, listed: Sequence[Skill], budget: int, agent: str) -> Iterator[Problem]:
+    """An agent lists all skills in its first request, up to a budget; what does not fit is not seen."""
+    texts = [_head(harness, skill) for skill in listed]
+    total = sum(len(text.get("name", "")) + len(text.get("description", "")) for text in texts)
+    if total > budget:
+        said = f"{len(listed)} skills have {total} characters of names and descriptions"
+        text = f"{said}, and {agent} lists {budget}"
+        yield Problem(severity=Severity.WARNING, path=listed[-1].place, text=text)
+
+
+def _head(harness: Harness, skill: Skill) -> dict[str, str]:
+    file = harness.get(skill.place)
+    parts = None if file is None else head_and_body(file.content)
+    return {} if parts is None else fields(parts[0])
+
+
 def skill_problems(file: File) -> Iterator[Problem]:
-    """A skill without a head of name and description is not listed, so it is never opened."""
-    if PurePosixPath(file.path).name != "SKILL.md":
+    """What the rules of Agent Skills want of a SKILL.md. One without a head of name and description is not
+    listed, so it is never opened."""
+    path = PurePosixPath(file.path)
+    if path.name != FILE:
         return
     yield from text_problems(file)
-    lines = file.content.decode("utf-8", "replace").lstrip("\ufeff").splitlines()
-    head = lines[1 : lines.index("---", 1)] if lines[:1] == ["---"] and "---" in lines[1:] else []
-    for key in ("name", "description"):
-        if not any(line.startswith(f"{key}:") and line.partition(":")[2].strip() for line in head):
-            yield Problem(
-                severity=Severity.WARNING,
-                path=file.path,
-                text=f"has no `{key}:` in its head, so no agent lists it",
-            )
+    parts = head_and_body(file.content)
+    if parts is None:
+        text = "opens a head in line 1 that no line `---` closes"
+        yield Problem(severity=Severity.ERROR, path=file.path, text=text)
+        return
+    head = fields(parts[0])
+    texts = [f"has no `{key}:` in its head, so no agent lists it" for key in KEYS if not head.get(key)]
+    texts += [f"line {number}: {text}" for number, text in head_faults(parts[0])]
+    if file.content.startswith(BOM):
+        texts.append("begins with a byte order mark, behind which Claude Code and Codex read no head")
+    name, described = head.get("name", path.parent.name), len(head.get("description", ""))
+    if len(name) > LONGEST_NAME or NAME.fullmatch(name) is None:
+        rule = f"lower-case letters, digits and single hyphens, at most {LONGEST_NAME}"
+        texts.append(f"its name {name[:LONGEST_NAME]!r} is none: {rule}")
+    if described > LONGEST_DESCRIPTION:
+        texts.append(f"its description has {described} characters, {LONGEST_DESCRIPTION} are allowed")
+    for text in texts:
+        yield Problem(severity=Severity.WARNING, path=file.path, text=text)

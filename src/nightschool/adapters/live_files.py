@@ -6,12 +6,12 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from nightschool.core.errors import Conflict, UserError
-from nightschool.core.ports import LiveFile
+from nightschool.core.harness import LiveFile
 
 NEW_FILE_MODE = 0o644
 
@@ -23,7 +23,9 @@ class FileSystemLiveFiles:
         with _plainly("read", path):
             real = Path(os.path.realpath(path))
             content, status = _look(real)
-        return LiveFile(path=real, content=content, mode=None if status is None else _mode(status))
+            absent = tuple(folder for folder in reversed(real.parents) if not folder.exists())
+        mode = None if status is None else _mode(status)
+        return LiveFile(path=real, content=content, mode=mode, absent=absent)
 
     def swap(
         self, path: Path, *, expected: bytes | None, content: bytes | None, mode: int | None
@@ -39,6 +41,15 @@ class FileSystemLiveFiles:
             if content != expected or status is None or mode != _mode(status):
                 _replace(real, expected=expected, content=content, mode=mode, owner=status)
         return LiveFile(path=real, content=content, mode=mode)
+
+    def clear(self, folders: Sequence[Path]) -> None:
+        for folder in reversed(folders):
+            with _plainly("remove", folder):
+                if folder.is_symlink() or not folder.is_dir():
+                    continue
+                if any(folder.iterdir()):
+                    return  # somebody put something in: it is theirs by now
+                folder.rmdir()
 
 
 def _look(real: Path) -> tuple[bytes | None, os.stat_result | None]:

@@ -23,7 +23,7 @@ from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
     from nightschool.core.cycles import CycleReport, Learned
-    from nightschool.core.ports import LiveFile
+    from nightschool.core.harness import LiveFile
     from nightschool.core.proposals import Draft, Verdict
     from nightschool.stages.cycle import Cycle, Prepared
     from nightschool.wiring import Parts
@@ -267,7 +267,7 @@ def _attempts(cycle: Cycle, prepared: Prepared, draft: Draft) -> tuple[int, int]
     """One more attempt at each task that the correction concerns, with the live files as they are now."""
     from nightschool.core.trials import Arm, TrialRequest  # noqa: PLC0415
 
-    live = cycle.surface.load(Path(draft.target.project), cycle.person_home)
+    live = cycle.aiming.base(Path(draft.target.project))
     tasks = [t for t in prepared.mined.tasks if draft.candidate in t.concerns and t.split == "holdout"]
     trials = cycle.replay.trials(
         [TrialRequest(task=task, harness=live, arm=Arm.DRAFT, purpose="live") for task in tasks]

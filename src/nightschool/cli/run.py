@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nightschool.cli.chosen_tasks import Given
     from nightschool.core.cycles import CycleReport
     from nightschool.core.tasks import Candidate
+    from nightschool.stages.aiming import Aiming
     from nightschool.stages.cycle import Preparation, Prepared
     from nightschool.wiring import Parts
 
@@ -45,6 +46,10 @@ Tasks = Annotated[
         metavar="FILE", help="Practise the tasks of this file alone: no transcript is read, no cursor moves."
     ),
 ]
+Skill = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="Improve one skill: its folder, its SKILL.md, or its name."),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Read and plan only: no job, no cursor, no proposal.")
 ]
@@ -53,7 +58,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the fi
 JOBS_A_CANDIDATE = 190
 """Pairs at a usual gain (70), guards with their probes (90), the report (24), training and the edit."""
 CERTIFIED = {"accept", "adopted", "waits-for-review"}
-SETTLED = {"already-published", "already-followed", "taken-back", "pinned"}
+SETTLED = {"already-published", "already-followed", "taken-back", "pinned", "switched-off"}
 """Nothing was tried for these: they are no failure to certify."""
 
 
@@ -66,6 +71,7 @@ def run(  # noqa: PLR0913 - one parameter an option
     mode: Mode = None,
     max_jobs: MaxJobs = None,
     scope: Scope = "auto",
+    skill: Skill = None,
     tasks: Tasks = None,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -75,13 +81,11 @@ def run(  # noqa: PLR0913 - one parameter an option
 
     The sessions are those of the project that holds this folder, read where Claude Code and Codex keep
     them. The agent that is installed practises in a sandbox without a network, with at most 100 jobs and
-    60 minutes. No file of yours changes: `nightschool adopt` does that, and `nightschool undo` takes it
-    back.
+    60 minutes. No file of yours changes: that is for `nightschool adopt`; `nightschool undo` takes it back.
 
     \b
     Example:
-      nightschool run --dry-run
-      nightschool run --runner codex --max-jobs 40
+      nightschool run --dry-run --skill .claude/skills/release-notes
       nightschool run --tasks tasks.toml
     """
     from nightschool.cli import opening  # noqa: PLC0415 - help needs no store
@@ -98,23 +102,23 @@ def run(  # noqa: PLR0913 - one parameter an option
     single = project[0] if project and len(project) == 1 else None
     with opening.opening(flags, single, rehearsal=dry_run) as parts:
         if dry_run:
-            return _rehearsed(parts, root, scope, told_to, out, given)
+            return _rehearsed(parts, _aiming(parts, root, scope, skill), root, told_to, out, given)
         notes = [] if given is None else given.permit(parts)
-        cycle = parts.cycle(project=root, scope=scope, progress=told_to)
+        cycle = parts.cycle(project=root, scope=scope, skill=skill, progress=told_to)
         cycle.notes += notes
         with cycle.held():
             with told_to.shown(out, "run"):
                 prepared = _prepared(parts, cycle.preparation, given)
-            if prepared.mined.candidates:
+            if cycle.aiming.chosen(prepared.mined.candidates):
                 cycle.door.runner.check()
                 if not yes and not _practised(parts):
-                    out.note(*_plan(parts, prepared, root, scope))
+                    out.note(*_plan(parts, prepared, root, cycle.aiming))
                     out.confirm("Start?", otherwise="pass --yes to start without being asked")
                 cycle.replay.provisions |= setting_up.provisions(parts, prepared.mined.tasks, out, yes=yes)
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
-        where = f"report: {keep(parts, report)}, and the same as .md and .json"
-    return out.result(report, [*told(report), where], code_of(item.code for item in report.learned))
+        lines = [*told(report), f"report: {keep(parts, report)}, and the same as .md and .json"]
+    return out.result(report, lines, code_of(item.code for item in report.learned))
 
 
 def _ask_about_home(pool: str | None, out: Output) -> None:
@@ -145,23 +149,37 @@ def _prepared(parts: Parts, preparation: Preparation, given: Given | None) -> Pr
     )
 
 
+def _aiming(parts: Parts, root: str | None, scope: str, skill: str | None) -> Aiming | None:
+    """What would be edited; None while no agent is there to say what it reads."""
+    from nightschool.core.errors import RunnerUnusable  # noqa: PLC0415 - help needs no rules
+
+    try:
+        name, _ = parts.runner_name()
+    except RunnerUnusable:
+        if skill is not None:
+            raise
+        return None
+    return parts.aiming(name, project=root, scope=scope, skill=skill)
+
+
 def _rehearsed(
-    parts: Parts, root: str | None, scope: str, told_to: Told, out: Output, given: Given | None
+    parts: Parts, aiming: Aiming | None, root: str | None, told_to: Told, out: Output, given: Given | None
 ) -> ExitCode:
     """What a run would do. It needs no agent: what is missing is a line of the plan."""
     with told_to.shown(out, "read"):
         prepared = _prepared(parts, parts.preparation(project=root, progress=told_to), given)
-    plan = [*_plan(parts, prepared, root, scope), *(given.unreviewed() if given is not None else [])]
+    plan = [*_plan(parts, prepared, root, aiming), *(given.unreviewed() if given is not None else [])]
     return out.result(_planned(plan, prepared), [*plan, "nothing was started, stored or staged"])
 
 
-def _plan(parts: Parts, prepared: Prepared, root: str | None, scope: str) -> list[Piece | str]:
+def _plan(parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | None) -> list[Piece | str]:
     from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
     from nightschool.stages.pins import pinned  # noqa: PLC0415 - help needs no stage
 
-    candidates, tasks = prepared.mined.candidates, prepared.mined.tasks
-    files = [_file(parts, item, root, scope) for item in candidates]
-    pins = [file is not None and pinned(parts.store, file.resolve()) is not None for file in files]
+    tasks, found = prepared.mined.tasks, prepared.mined.candidates
+    candidates = found if aiming is None else aiming.chosen(found)
+    files = [_file(parts, item, aiming) for item in candidates]
+    pins = [file is not None and pinned(parts.store, file.resolve()) is not None for file, _ in files]
     jobs = JOBS_A_CANDIDATE * pins.count(False)
     limit = parts.settings.limits.max_jobs
     train = sum(task.split == "train" for task in tasks)
@@ -172,15 +190,18 @@ def _plan(parts: Parts, prepared: Prepared, root: str | None, scope: str) -> lis
             item.statement,
             len(item.sessions),
             f"{file} (pinned: left alone)" if pin else file,
+            why,
         )
-        for item, file, pin in zip(candidates, files, pins, strict=True)
+        for item, (file, why), pin in zip(candidates, files, pins, strict=True)
     ]
+    columns = ("you said", "rule", "sessions", "would edit", "since")
     return [
         f"{counted(len(prepared.harvested.sessions), 'session')} with something new; "
         f"{counted(len(said), 'correction')} in {_where(root)}, "
-        f"{len(candidates)} of them worth an edit",
+        f"{len(found)} of them worth an edit",
         *(f"  not yet {count}: {why}" for why, count in _waiting(prepared)),
-        *([Table(columns=("you said", "rule", "sessions", "would edit"), rows=rows)] if rows else []),
+        *([Table(columns=columns, rows=rows)] if rows else []),
+        *(() if aiming is None else aiming.notes(found)),
         f"{train} tasks to practise on, {len(tasks) - train} held out for the exam",
         *(expected.lines(parts, jobs if limit is None else min(jobs, limit)) if rows else []),
     ]
@@ -200,18 +221,12 @@ def _waiting(prepared: Prepared) -> list[tuple[str, int]]:
     return Counter(why for _, _, why in prepared.mined.waiting).most_common()
 
 
-def _file(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> Path | None:
-    """The file that an edit would change; None while no agent is there to say its name."""
-    from nightschool.core.errors import RunnerUnusable  # noqa: PLC0415 - help needs no rules
-    from nightschool.core.tasks import only_root  # noqa: PLC0415
-    from nightschool.rules.standing import root_for  # noqa: PLC0415
-
-    try:
-        name, _ = parts.runner_name()
-    except RunnerUnusable:
-        return None
-    root = root_for(candidate, scope=scope, project=only_root(project))
-    return parts.place(parts.surface(name).memory_target(project=root))
+def _file(parts: Parts, candidate: Candidate, aiming: Aiming | None) -> tuple[Path | None, str | None]:
+    """The file that an edit would change, and why that one."""
+    if aiming is None:
+        return None, None
+    aim = aiming.aim(candidate)
+    return None if aim.target is None else parts.place(aim.target), aim.why
 
 
 def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:
@@ -241,6 +256,7 @@ def told(report: CycleReport) -> list[Piece | str]:
     ]
     if rows:
         pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
+        pieces += [Line(f"{item.target.place}: {item.aim}", "dim") for item in report.learned if item.target]
     else:
         pieces.append("nothing to learn: no correction was heard often enough yet")
     ended = [Line(f"ended by: {report.ended_by}", "dim")] if report.ended_by else []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from nightschool.core.harness import Absent
+from nightschool.core.harness import Absent, Target
 from nightschool.core.proposals import Edit, Finding, RefusedEdit
 from nightschool.core.trials import Estimate
 from nightschool.core.values import Record, Value
@@ -49,8 +49,13 @@ class Learned(Value):
     sessions: int
     code: str
     """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
-    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, needs-you, pinned, adopted"""
+    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, needs-you, pinned, adopted,
+    switched-off"""
     why: str
+    target: Target | None = None
+    """The file that an edit goes to; None where none may be edited, or nobody came to ask."""
+    aim: str = ""
+    """Why it is this file."""
     draft: str | None = None
     release: str | None = None
     """Number of the release, where the person lets what is accepted be adopted without being asked."""

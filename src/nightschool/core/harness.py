@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+from nightschool.core.skills import FILE
 from nightschool.core.values import Digest, Value, digest_of
 
 
@@ -93,6 +94,12 @@ class Target(Value):
     place: str
     """The path inside a harness, e.g. `project/CLAUDE.md`."""
 
+    @property
+    def skill(self) -> str | None:
+        """The name of the skill's folder where the file is a SKILL.md."""
+        path = PurePosixPath(self.place)
+        return path.parent.name if path.name == FILE else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absent(Value):
@@ -119,3 +126,15 @@ class Problem(Value):
     severity: Severity
     path: str
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveFile:
+    """A live file as it is now. `path` is the real path (links resolved)."""
+
+    path: Path
+    content: bytes | None
+    """None: there is no file."""
+    mode: int | None
+    absent: tuple[Path, ...] = ()
+    """Folders above it that are not there, the outermost first."""

@@ -10,11 +10,12 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol, TypeVar
 
-from nightschool.core.harness import Absent, File, Harness, Problem, Target
+from nightschool.core.harness import Absent, File, Harness, LiveFile, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome, Provision
 from nightschool.core.proposals import Draft, Finding
 from nightschool.core.schedules import Entry, Plan, ScheduledRun
 from nightschool.core.sessions import Offset, ReadResult, Retention, Roots, RowFate, TranscriptRef
+from nightschool.core.skills import Skill
 from nightschool.core.tasks import WorkspaceSource
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, Record
@@ -103,15 +104,24 @@ class Surface(Protocol):
 
     def memory_target(self, *, project: str | None) -> Target:
         """The memory file for a correction: the project's, or with None the user's own."""
-        ...
+
+    def skills(self, harness: Harness) -> Sequence[Skill]:
+        """The skills in a tree, in the order of their places. Two may have one name."""
+
+    def skill_target(self, skill: Skill, *, project: str | None) -> Target:
+        """The SKILL.md of a skill that `skills` told of, in the project of this root."""
+
+    def new_skill(self, name: str, *, project: str | None) -> Target:
+        """Where the SKILL.md of a new skill would lie: in the project, or with None the user's own."""
+
+    def holds(self, path: Path, project: Path | None, home: Path) -> bool:
+        """Whether a real path lies in a place that `load` reads, so that no link led out of all of them."""
 
     def live_path(self, target: Target, home: Path) -> Path:
         """Where the target lies on disk (links not resolved)."""
-        ...
 
     def load(self, project: Path | None, home: Path) -> Harness:
         """The live files that shape the agent, as a tree: the project's and the user's own."""
-        ...
 
     def place(self, harness: Harness, root: Path, home: Path) -> Sequence[Path]:
         """Write a tree where this agent reads it: `project/` below root, `user/` below home. What lies
@@ -121,7 +131,6 @@ class Surface(Protocol):
         Returns what now lies below home, each a file or a folder of one skill, to be sealed: the
         person's own is read and not changed in a replay.
         """
-        ...
 
     def problems(self, harness: Harness) -> Sequence[Problem]: ...
 
@@ -129,7 +138,6 @@ class Surface(Protocol):
         """What the person's configuration names and `load` does not bring: servers, plugins, hooks, files
         that lie elsewhere. Names alone are read; what cannot be read is named as unknown, and no
         content raises."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,22 +429,11 @@ class ScheduleMemory(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveFile:
-    """A live file as it is now. `path` is the real path (links resolved)."""
-
-    path: Path
-    content: bytes | None
-    """None: there is no file."""
-    mode: int | None
-
-
 class LiveFiles(Protocol):
     """The only writer of live files."""
 
     def read(self, path: Path) -> LiveFile:
         """Raises `UserError` where the file is there but cannot be read: never an empty one instead."""
-        ...
 
     def swap(
         self, path: Path, *, expected: bytes | None, content: bytes | None, mode: int | None
@@ -444,6 +441,8 @@ class LiveFiles(Protocol):
         """Replace the bytes atomically if they still are `expected`, else raise `Conflict` and write nothing.
 
         Follows a link to its file and keeps the link. `content` None removes the file.
-        `mode` None keeps the mode (0644 for a new file).
+        `mode` None keeps the mode (0644 for a new file). Folders that are missing are made.
         """
-        ...
+
+    def clear(self, folders: Sequence[Path]) -> None:
+        """Remove those of these folders that are there and empty, the last first, up to one that is not."""

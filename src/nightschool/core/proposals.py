@@ -17,7 +17,7 @@ from nightschool.core.values import Digest, Record, Value, digest_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit(Value):
-    """One change of the marked block: a rule added, replaced or deleted, and what justifies it."""
+    """One change of a file's rules: a rule added, replaced or deleted, and what justifies it."""
 
     op: Literal["add", "replace", "delete"]
     rule: str = ""
@@ -67,6 +67,8 @@ class Draft(Record):
 
     candidate: str
     target: Target
+    aim: str = ""
+    """Why it is this target."""
     edits: tuple[Edit, ...]
     base: Digest
     """Digest of the harness that it was made from."""
@@ -122,9 +124,9 @@ VerdictCode = Literal[
     "checks-blind",
     "overlap",
     "losses-differ",
+    "never-triggered",
 ]
-"""Why, in a word. "Never triggered" is not among them: what a draft edits today is memory, which an agent
-always loads; a skill, which it may pass by, will need it."""
+"""Why, in a word. Only a draft of a skill can be "never triggered": memory is always loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +271,8 @@ class Release(Record):
     after: Digest | None
     """Blob; None: the file is removed (undo of a file that we made)."""
     after_mode: int | None
+    folders: tuple[str, ...] = ()
+    """Folders that were not there before it: made for the file, removed with it."""
     undoes: str | None = None
     """Number of the release that this one takes back."""
     actor: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -47,6 +48,14 @@ class ToolCall(Value):
     """None: no result in the transcript."""
     status: CallStatus = CallStatus.UNKNOWN
     exit_code: int | None = None
+    skills: tuple[str, ...] = ()
+    """Skills that it loads, if it is done."""
+
+
+def skills_loaded(calls: Iterable[ToolCall]) -> tuple[str, ...]:
+    """The skills that these calls loaded. One that failed or was turned down loaded none."""
+    done = (call for call in calls if call.status not in {CallStatus.ERROR, CallStatus.REFUSED})
+    return tuple(dict.fromkeys(skill for call in done for skill in call.skills))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +75,7 @@ class Turn(Value):
     interrupted: bool = False
     """The human stopped the agent in this (agent) turn."""
     skills: tuple[str, ...] = ()
-    """Skills that the agent loaded in this turn."""
+    """Skills that were put in without a call: the person named them."""
     model: str | None = None
     end: int = 0
     """Byte offset behind its last row."""
@@ -87,6 +96,11 @@ class Turn(Value):
     def fuller(self, copy: Turn) -> Turn:
         """Of two copies of one turn the one that holds more."""
         return max(self, copy, key=lambda turn: (len(turn.calls), turn.answered, len(turn.text)))
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """All skills that were loaded in it."""
+        return tuple(dict.fromkeys((*self.skills, *skills_loaded(self.calls))))
 
     @property
     def answered(self) -> int:
@@ -167,6 +181,11 @@ class Session(Record):
                 if known is None or known.status is CallStatus.UNKNOWN:
                     found[call.call_id] = call
         return tuple(found.values())
+
+    @property
+    def skills(self) -> tuple[str, ...]:
+        """All skills that were loaded in it, in order."""
+        return tuple(dict.fromkeys(skill for turn in self.turns for skill in turn.loaded))
 
     @property
     def tool_errors(self) -> int:

@@ -75,6 +75,14 @@ WorkspaceSource = GitSource | FilesSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure(Value):
+    """What a person wants done on an occasion, step by step, in the person's words."""
+
+    occasion: str
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Moment(Value):
     """A place in a session that justifies something: the human's words, redacted."""
 
@@ -82,6 +90,10 @@ class Moment(Value):
     turn: int
     quote: str
     at: datetime | None = None
+    skills: tuple[str, ...] = ()
+    """Skills that the agent had loaded in the session by then."""
+    procedure: Procedure | None = None
+    """The one that the words tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +180,8 @@ class Task(Record):
     at: datetime | None = None
     folder: str = ""
     """Where in the project the session began, relative to its root; "" at the root itself."""
+    skills: tuple[str, ...] = ()
+    """Skills that the agent loaded in its session."""
 
     @property
     def id(self) -> str:

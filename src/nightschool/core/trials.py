@@ -51,6 +51,8 @@ class Trial(Record):
     """Why it scored as it did, in plain words, for the report."""
     purpose: str
     """probe (is the task fit to serve), train, or the role of the pair that it is made for."""
+    skills: tuple[str, ...] | None = None
+    """Those that the agent loaded; None: nobody looked."""
     cycle: str
 
     @property
@@ -82,6 +84,8 @@ class Pair(Record):
     base_others: float | None = None
     """Of a target: 1.0 where all checks passed that are not the candidate's; None where there are none."""
     draft_others: float | None = None
+    loaded: bool | None = None
+    """Whether the draft's trial loaded the skill that the draft edits; None: it edits none, or unknown."""
     cycle: str
 
     @property

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from nightschool.core.sessions import Session, Speaker, Turn
-from nightschool.core.tasks import Correction, Moment
+from nightschool.core.tasks import Correction, Moment, Procedure
 from nightschool.rules.alike import alike_groups
+from nightschool.rules.instructions import STANDING
+from nightschool.rules.procedures import named_in, procedure
 from nightschool.rules.prose import (
     flat,
     is_acknowledgement,
@@ -105,8 +107,10 @@ def _age(session: Session) -> tuple[datetime, str]:
 def _said(session: Session, fresh: frozenset[int], words: Words) -> Iterator[Said]:
     heard: list[str] = []  # what tools printed so far
     agent: list[str] = []
+    skills: dict[str, None] = {}
     acted = stopped = False
     for index, turn in enumerate(session.turns):
+        skills |= dict.fromkeys(turn.loaded)
         if turn.speaker is Speaker.AGENT:
             acted = acted or turn.interrupted or bool(turn.calls or turn.text.strip())
             stopped = turn.interrupted or any(call.status == "refused" for call in turn.calls)
@@ -116,11 +120,14 @@ def _said(session: Session, fresh: frozenset[int], words: Words) -> Iterator[Sai
         if index in fresh:
             for item in _of_turn(turn, words, acted=acted, stopped=stopped):
                 if not _echo(item.quote, heard, agent):
-                    yield _one(session, index, turn, item)
+                    yield _one(session, index, turn, item, tuple(skills))
         stopped = False
 
 
 def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[Explicit, ...]:
+    told_whole = procedure(turn.text)
+    if told_whole is not None and (acted or STANDING.search(told_whole.occasion) is not None):
+        return (_whole(told_whole),)
     items = tuple(item for item in explicit(turn.text) if item.has_form or len(said(item.quote)) >= FEWEST)
     if not acted:
         # In a first request only what is meant to last is a correction; the rest is the work itself.
@@ -138,6 +145,23 @@ def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[E
     return (Explicit(quote=quote, position=0),)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole(Explicit):
+    """A procedure: what is said in its steps has its meaning only there."""
+
+    procedure: Procedure
+
+    @property
+    def key(self) -> str:
+        words = self.wanted or " ".join(said(self.quote))
+        return f"steps: {words}"
+
+
+def _whole(found: Procedure) -> _Whole:
+    quote = f"{found.occasion}: {'; '.join(found.steps)}"
+    return _Whole(quote=quote, position=0, wanted=named_in(found), procedure=found)
+
+
 def _echo(quote: str, heard: Sequence[str], agent: Sequence[str]) -> bool:
     """Whether the sentence stood in a tool result first (B55), or is quoted from the agent."""
     needle, words = flat(quote), word_count(quote)
@@ -146,9 +170,14 @@ def _echo(quote: str, heard: Sequence[str], agent: Sequence[str]) -> bool:
     )
 
 
-def _one(session: Session, index: int, turn: Turn, item: Explicit) -> Said:
+def _one(session: Session, index: int, turn: Turn, item: Explicit, skills: tuple[str, ...]) -> Said:
     moment = Moment(
-        session=session.id, turn=index, quote=item.quote[:QUOTE], at=turn.at or session.started_at
+        session=session.id,
+        turn=index,
+        quote=item.quote[:QUOTE],
+        at=turn.at or session.started_at,
+        skills=skills,
+        procedure=item.procedure if isinstance(item, _Whole) else None,
     )
     return Said(
         moment=moment,

@@ -83,6 +83,8 @@ class Terms:
     """The part of alpha that this draft may spend (`alpha_share`)."""
     clusters: int
     """How many target clusters there are."""
+    skill: str | None = None
+    """The skill that the draft edits: one that was never loaded was not examined."""
 
     @property
     def margin(self) -> float:
@@ -114,6 +116,8 @@ class Tally:
     """Pairs in which the base scored full."""
     alive: bool = False
     """Whether any arm ever scored above 0."""
+    unloaded: int = 0
+    """Pairs in which the draft's trial did not load the skill that it edits."""
     totals: Mapping[str, float] = field(default_factory=dict)
     """Summed d (plus the margin, where there is one) of each cluster that was drawn."""
 
@@ -129,7 +133,7 @@ class Tally:
     def won(self) -> int:
         return sum(total > 0 for total in self.totals.values())
 
-    def after(self, cluster: str, base: float, draft: float) -> Tally:
+    def after(self, cluster: str, base: float, draft: float, *, loaded: bool | None = None) -> Tally:
         d = draft - base
         wealth = self.wealth.after(d)
         return Tally(
@@ -139,6 +143,7 @@ class Tally:
             worse=self.worse + (d < 0),
             base_passed=self.base_passed + (base >= 1),
             alive=self.alive or base > 0 or draft > 0,
+            unloaded=self.unloaded + (loaded is False),
             totals={**self.totals, cluster: self.totals.get(cluster, 0.0) + d + wealth.margin},
         )
 
@@ -149,7 +154,23 @@ class Tally:
 
 
 def decide(tally: Tally, terms: Terms) -> Ruling | None:
-    """The ruling after these pairs; None: go on."""
+    """The ruling after these pairs; None: go on. What a skill that was never loaded showed, be it good or
+    bad, is not its doing."""
+    ruling = _decided(tally, terms)
+    if ruling is None and tally.pairs < terms.policy.blind_after:
+        return None
+    return never_triggered(terms, tally.pairs, tally.unloaded) or ruling
+
+
+def never_triggered(terms: Terms, pairs: int, unloaded: int) -> Ruling | None:
+    """Invalid where the draft's trials never loaded the skill that it edits."""
+    if terms.skill is None or not 0 < pairs == unloaded:
+        return None
+    text = f"the agent did not load the skill {terms.skill} in any of {pairs} tries with the draft"
+    return Ruling(kind=VerdictKind.INVALID, code="never-triggered", why=text)
+
+
+def _decided(tally: Tally, terms: Terms) -> Ruling | None:
     policy, wealth = terms.policy, tally.wealth.value
     if wealth >= 1 / terms.share and tally.won >= terms.clusters_to_win:
         return Ruling(kind=VerdictKind.ACCEPT, code="enough-wealth", why=_accepted(tally, terms))
@@ -191,7 +212,7 @@ def walk(pairs: Sequence[Pair], terms: Terms) -> tuple[Tally, Ruling | None, tup
     """
     tally, path = Tally.start(terms), [1.0]
     for pair in sorted(pairs, key=lambda pair: pair.draw):
-        tally = tally.after(pair.cluster, pair.base_score, pair.draft_score)
+        tally = tally.after(pair.cluster, pair.base_score, pair.draft_score, loaded=pair.loaded)
         path.append(tally.wealth.value)
         ruling = decide(tally, terms)
         if ruling is not None:

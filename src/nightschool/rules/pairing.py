@@ -11,17 +11,24 @@ from nightschool.core.trials import Draw, LostPair, Pair, Trial
 
 
 def partition(
-    tasks: Sequence[Task], candidate: Candidate, protected: Sequence[str], seed: str
+    tasks: Sequence[Task],
+    candidate: Candidate,
+    protected: Sequence[str],
+    seed: str,
+    skill: str | None = None,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Part the hold-out into targets and the pool that guards are taken from, without any outcome.
 
-    Targets are all tasks that the candidate concerns. The pool is the rest in random order; what a
-    person protects stands first, also where it is a target: then it is tried as a guard as well.
+    Targets are all tasks that the candidate concerns. The pool is the rest in random order, for a skill
+    the tasks first in whose sessions it was loaded: of these it is that they must not suffer. What a person
+    protects stands before all, also where it is a target: then it is tried as a guard as well.
     """
     targets = tuple(sorted(task.id for task in tasks if candidate.id in task.concerns))
     kept = tuple(sorted({task.id for task in tasks} & set(protected)))
     rest = sorted({task.id for task in tasks} - set(targets) - set(kept))
     stream(seed, "guards").shuffle(rest)
+    own = {task.id for task in tasks if skill is not None and skill in task.skills}
+    rest.sort(key=lambda name: name not in own)
     return targets, (*kept, *rest)
 
 
@@ -59,7 +66,14 @@ def score_of_others(trial: Trial, task: Task, check: Check | None) -> float | No
 
 
 def settle(
-    draw: Draw, base: Trial, draft: Trial, *, task: Task, check: Check | None, cycle: str
+    draw: Draw,
+    base: Trial,
+    draft: Trial,
+    *,
+    task: Task,
+    check: Check | None,
+    cycle: str,
+    skill: str | None = None,
 ) -> Pair | LostPair:
     """Only where both arms have a score is there a pair: never one arm's score against nothing.
 
@@ -90,6 +104,7 @@ def settle(
         draft_score=ours,
         base_others=score_of_others(base, task, check) if target else None,
         draft_others=score_of_others(draft, task, check) if target else None,
+        loaded=None if skill is None or draft.skills is None else skill in draft.skills,
         cycle=cycle,
     )
 

@@ -138,6 +138,15 @@ def concerned_piece(history: History, work: Work, check: Footprint) -> int | Unf
     return prompt
 
 
+def skilled_piece(history: History, skill: str) -> int | Unfit | None:
+    """The prompt of the first piece of work for which a skill was loaded; None where it never was. Nobody
+    corrected it and nobody showed the right way there: an edit of the skill holds there too."""
+    for prompt in history.requests():
+        if any(skill in turn.loaded for turn in history.piece(prompt)):
+            return start_known(history, prompt) or prompt
+    return None
+
+
 def guard_piece(history: History, work: Work) -> tuple[int, tuple[str, ...]] | Unfit:
     """The prompt and the files of a session in which all went well."""
     heard = {signal.kind for signal in signals(history.session)}

@@ -28,6 +28,7 @@ WORDS = {
     "needs-you": "needs you first",
     "pinned": "left alone: you pinned the file",
     "adopted": "certified, and adopted without asking, as your settings say",
+    "switched-off": "not tried: your settings forbid its file",
 }
 """What the codes of `Learned` mean; other codes speak for themselves."""
 
@@ -108,6 +109,11 @@ def _learned(item: Learned) -> list[str]:
         f"Said in {counted(item.sessions, 'session')}. {came_to}",
         "",
     ]
+    if item.target is not None:
+        lines += [
+            f"File: {inline(item.target.place)}{f', since {inline(item.aim)}' if item.aim else ''}",
+            "",
+        ]
     if item.draft is not None:
         lines += [f"Proposal `{item.draft}`: `nightschool show {item.draft} --diff`", ""]
     if item.base is not None or item.proposal is not None:

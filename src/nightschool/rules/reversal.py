@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from nightschool.core.proposals import Edit
-from nightschool.rules.memory_block import parse, same_rule
+from nightschool.rules.memory_block import same_rule
 
 
-def reversed_edits(edits: Sequence[Edit], before: bytes | None) -> tuple[Edit, ...]:
-    """What undoes these edits, the last one first. `before` is the file that they were made on: a rule comes
-    back in the words that it had there, at the end of the block where it was deleted."""
-    old = parse(before).rules
+def reversed_edits(edits: Sequence[Edit], old: Sequence[str]) -> tuple[Edit, ...]:
+    """What undoes these edits, the last one first. `old` are the rules of the file that they were made on:
+    one comes back in the words that it had there, at the end of the block where it was deleted."""
     return tuple(_reversed(edit, old) for edit in reversed(edits))
 
 

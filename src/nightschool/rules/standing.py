@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nightschool.core.harness import Harness
-from nightschool.core.ports import LiveFile
+from nightschool.core.harness import Harness, LiveFile, Target
 from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Status, VerdictKind
 from nightschool.core.tasks import Candidate
 from nightschool.core.values import digest_bytes
@@ -31,21 +30,23 @@ def root_for(candidate: Candidate, *, scope: str, project: str | None) -> str | 
     raise ValueError(f"a scope is auto, project or user, not {scope!r}")
 
 
-def settled(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> tuple[str, str, str] | None:
+def settled(
+    cases: Sequence[Dossier], target: Target, base: Harness, live: LiveFile
+) -> tuple[str, str, str] | None:
     """(code, why, draft) where there is nothing to do for a candidate."""
     for case in reversed(cases):
         name = case.draft.id
         if case.status is Status.PUBLISHED:
             return "already-published", f"proposal {name} was adopted", name
-        if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fits(case.draft, base, live):
+        if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fits(case.draft, target, base, live):
             return "waits-for-review", f"proposal {name} waits for you", name
-        if case.status is Status.ROLLED_BACK and _fits(case.draft, base, live):
+        if case.status is Status.ROLLED_BACK and _fits(case.draft, target, base, live):
             why = f"proposal {name} was adopted and taken back; `nightschool adopt` takes it again"
             return "taken-back", why, name
     return None
 
 
-def open_draft(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> Draft | None:
+def open_draft(cases: Sequence[Dossier], target: Target, base: Harness, live: LiveFile) -> Draft | None:
     """The newest draft that the gate has not decided on, if it still fits what is live.
 
     An invalid exam decided nothing: asked again it says the same at no cost, until runner, model or
@@ -53,7 +54,7 @@ def open_draft(cases: Sequence[Dossier], base: Harness, live: LiveFile) -> Draft
     """
     for case in reversed(cases):
         undecided = case.status in {Status.DRAFT, Status.SUGGESTED} or _invalid(case)
-        if undecided and _fits(case.draft, base, live):
+        if undecided and _fits(case.draft, target, base, live):
             return case.draft
     return None
 
@@ -79,9 +80,9 @@ def turned_down(
     return (*unsafe, *rejected)
 
 
-def _fits(draft: Draft, base: Harness, live: LiveFile) -> bool:
+def _fits(draft: Draft, target: Target, base: Harness, live: LiveFile) -> bool:
     now = None if live.content is None else digest_bytes(live.content)
-    return draft.base == base.digest and draft.live == now
+    return draft.target == target and draft.base == base.digest and draft.live == now
 
 
 def _invalid(case: Dossier) -> bool:

@@ -19,6 +19,8 @@ def against(case: Dossier, *, team: bool) -> tuple[tuple[str, str], ...]:
         reasons.append(("findings", "the safety check found something to know, or was not made"))
     if any(edit.op != "add" for edit in case.draft.edits):
         reasons.append(("takes-away", "it replaces or deletes a rule"))
+    if case.draft.target.skill is not None:
+        reasons.append(("skill", "a skill is edited only by a proposal that a person looked at"))
     if team:
         reasons.append(("team-file", "git tracks the file, so it is not yours alone"))
     return tuple(reasons)

@@ -1,4 +1,5 @@
-"""Proposes an edit of the memory file: failures of train tasks go to an editor, its edits are screened.
+"""Proposes an edit of a memory file or a skill: failures of train tasks go to an editor, its edits are
+screened. A procedure becomes a new skill in the person's own words, and needs no editor.
 
 The editor sees what the person said in train sessions and what the agent did on train tasks. It never sees
 a hold-out task or its outcome, a check, or a word of the judge.
@@ -14,17 +15,23 @@ from typing import ClassVar, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from nightschool.core.harness import File, Harness, Target
+from nightschool.core.errors import UserError
+from nightschool.core.harness import File, Harness, LiveFile, Target
 from nightschool.core.jobs import Failed, Finished, Job, JobOptions, LostTry, Outcome, Role
-from nightschool.core.ports import Clock, LiveFile, Practice, Store
+from nightschool.core.ports import Clock, Practice, Store
 from nightschool.core.proposals import Draft, Edit, RefusedEdit
 from nightschool.core.tasks import Candidate, Moment, Task
 from nightschool.core.trials import Arm, Trial, TrialRequest
 from nightschool.core.values import Value, digest_bytes
 from nightschool.prompts import Prompt, load
 from nightschool.rules.editing import aim, screen
-from nightschool.rules.memory_block import apply, parse
+from nightschool.rules.memory_block import Applied
+from nightschool.rules.new_skill import NewSkill
+from nightschool.rules.skill_body import edited, rules_of
+from nightschool.stages.aiming import Aim
 
+MEMORY, SKILL = "evidence/memory.md", "evidence/skill.md"
+"""The live file, as an editor finds it."""
 TRAIN_TASKS = 4
 """So many train tasks are practised for one candidate: enough to see it fail, cheap on every run."""
 REPLY_CHARACTERS = 200_000
@@ -57,6 +64,10 @@ class Material(Value):
     live_content: bytes | None
     live_mode: int | None
     rejected: tuple[RefusedEdit, ...]
+    why: str = ""
+    """Why it is this target."""
+    new: NewSkill | None = None
+    """What the file becomes; None where it is edited."""
 
     @classmethod
     def of(
@@ -64,7 +75,7 @@ class Material(Value):
         candidate: Candidate,
         tasks: Sequence[Task],
         *,
-        base: Harness,
+        aim: Aim,
         target: Target,
         live: LiveFile,
         rejected: Sequence[RefusedEdit],
@@ -72,18 +83,34 @@ class Material(Value):
         return cls(
             candidate=candidate,
             tasks=tuple(tasks[:TRAIN_TASKS]),
-            base=base,
+            base=aim.base,
             target=target,
             path=str(live.path),
+            why=aim.why,
+            new=aim.new,
             live_content=live.content,
             live_mode=live.mode,
             rejected=tuple(rejected),
         )
 
+    def check(self) -> None:
+        """Raises `UserError` where the live file cannot be edited."""
+        if self.new is not None and self.live_content is not None:
+            raise UserError(f"{self.path} is there already. Nothing was changed.")
+        if self.new is None:
+            self.edited(())
+
+    def rules(self) -> tuple[str, ...]:
+        """The rules that an editor may replace or delete."""
+        return rules_of(self.target, self.live_content, where=self.path)
+
+    def edited(self, edits: Sequence[Edit]) -> Applied:
+        return edited(self.target, self.live_content, edits, where=self.path)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidate:
-    """The improver that edits the marked block of one memory file."""
+    """The improver that edits one memory file or skill."""
 
     ask: Callable[[Job], Outcome]
     practice: Practice
@@ -100,7 +127,7 @@ class Consolidate:
 
         Raises `UserError` where the live file cannot be edited, before anything is spent.
         """
-        parse(material.live_content, where=material.path)
+        material.check()
         if not material.tasks:
             return Proposed(
                 draft=None, code="no-train-task", why="no train session gave a task to practise on"
@@ -116,6 +143,8 @@ class Consolidate:
             return Proposed(
                 draft=None, code="already-followed", why="the agent does it right on the train tasks as it is"
             )
+        if material.new is not None:
+            return self._made(material, material.new)
         edits, complaint = self._edits(material, failures)
         if complaint is not None:
             return Proposed(draft=None, code="no-edit", why=complaint)
@@ -151,7 +180,7 @@ class Consolidate:
     ) -> Job:
         return Job(
             role=Role.EDIT,
-            prompt=prompt.render(budget=self.edit_budget, complaint=complaint),
+            prompt=prompt.render(budget=self.edit_budget, complaint=complaint, **_words(material.target)),
             agent=self.runner,
             agent_version=self.runner_version,
             harness=Harness(),
@@ -160,6 +189,19 @@ class Consolidate:
             prompt_version=prompt.version,
             repeat=repeat,
         )
+
+    def _made(self, material: Material, new: NewSkill) -> Proposed:
+        """The draft of a skill that is not there yet."""
+        moments = material.candidate.evidence
+        moment = next(m for m in reversed(moments) if m.procedure is not None)
+        steps = () if moment.procedure is None else moment.procedure.steps
+        edit = Edit(op="add", rule="\n".join(steps), moment=moment, why=material.why)
+        turned_down = {one.edit.rule for one in material.rejected}
+        if edit.rule in turned_down:
+            return Proposed(
+                draft=None, code="no-edit", why="these steps were proposed before and turned down"
+            )
+        return Proposed(draft=self._drafted(material, (edit,), new.content), code="proposed", why="")
 
     def _draft(self, material: Material, edits: Sequence[Edit], trials: Sequence[Trial]) -> Proposed:
         candidate = material.candidate
@@ -172,7 +214,7 @@ class Consolidate:
             judge_texts=[trial.note for trial in trials if trial.note],
             limit=self.edit_budget,
         )
-        applied = apply(material.live_content, screened.accepted, where=material.path)
+        applied = material.edited(screened.accepted)
         refused = tuple(
             RefusedEdit(edit=edit, code=code, text=text, candidate=candidate.id, cycle=self.cycle)
             for edit, code, text in (*screened.refused, *applied.refused)
@@ -182,21 +224,38 @@ class Consolidate:
         if not applied.taken or applied.content == (material.live_content or b""):
             why = "; ".join(item.text for item in refused) or "the edits change nothing"
             return Proposed(draft=None, code="no-edit", why=f"no edit was left: {why}", refused=refused)
+        draft = self._drafted(material, applied.taken, applied.content)
+        return Proposed(draft=draft, code="proposed", why="", refused=refused)
+
+    def _drafted(self, material: Material, edits: tuple[Edit, ...], content: bytes) -> Draft:
         live = material.live_content
-        draft = Draft(
-            candidate=candidate.id,
+        return Draft(
+            candidate=material.candidate.id,
             target=material.target,
-            edits=applied.taken,
+            aim=material.why,
+            edits=edits,
             base=material.base.digest,
             live=None if live is None else digest_bytes(live),
             live_mode=material.live_mode,
             before=None if live is None else self.store.put_blob(live),
-            after=self.store.put_blob(applied.content),
-            certify=aim(applied.taken),
+            after=self.store.put_blob(content),
+            certify=aim(edits),
             cycle=self.cycle,
             created_at=self.clock.now(),
         )
-        return Proposed(draft=draft, code="proposed", why="", refused=refused)
+
+
+def _words(target: Target) -> dict[str, str]:
+    """How an editor is told of the file."""
+    if target.skill is None:
+        return {"what": "the memory file", "file": MEMORY, "own": "", "place": "the list of rules"}
+    own = (
+        " Its head, between the lines `---`, is not yours to touch. Each item of a list and each paragraph "
+        "of its body is a rule that can be replaced or deleted by its whole text, also where a person wrote "
+        "it."
+    )
+    what = f"the skill `{target.skill}`"
+    return {"what": what, "file": SKILL, "own": own, "place": "the rules in its body"}
 
 
 def proposed_harness(draft: Draft, base: Harness, store: Store) -> Harness:
@@ -207,14 +266,13 @@ def proposed_harness(draft: Draft, base: Harness, store: Store) -> Harness:
 
 def evidence(material: Material, failures: Sequence[Trial], store: Store) -> list[File]:
     """The editor's folder. Everything in it is from train sessions and redacted."""
-    block = parse(material.live_content, where=material.path)
     candidate = {
         "statement": material.candidate.statement,
         "evidence": [
             {"session": moment.session, "turn": moment.turn, "quote": moment.quote}
             for moment in material.candidate.evidence
         ],
-        "rules": list(block.rules),
+        "rules": list(material.rules()),
     }
     rejected = [
         {"op": item.edit.op, "rule": item.edit.rule, "anchor": item.edit.anchor, "reason": item.text}
@@ -223,7 +281,7 @@ def evidence(material: Material, failures: Sequence[Trial], store: Store) -> lis
     files = [
         _text("evidence/candidate.json", json.dumps(candidate, ensure_ascii=False, indent=1)),
         _text("evidence/rejected.json", json.dumps(rejected, ensure_ascii=False, indent=1)),
-        File(path="evidence/memory.md", content=material.live_content or b""),
+        File(path=MEMORY if material.target.skill is None else SKILL, content=material.live_content or b""),
     ]
     prompts = {task.id: task.prompt for task in material.tasks}
     for number, trial in enumerate(failures, start=1):

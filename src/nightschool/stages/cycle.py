@@ -20,17 +20,15 @@ from nightschool.core.errors import (
     SandboxUnavailable,
     UserError,
 )
-from nightschool.core.harness import Absent, Harness, Target
+from nightschool.core.harness import Absent, Harness, LiveFile, Target
 from nightschool.core.jobs import JobOptions, LostTry
 from nightschool.core.ports import (
     Clock,
-    LiveFile,
     LiveFiles,
     Progress,
     Projects,
     Redact,
     Store,
-    Surface,
     TranscriptSource,
     Vet,
 )
@@ -55,7 +53,8 @@ from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by, slept
 from nightschool.rules.marks import NOTHING_SAID, Sitting, serving, sitting, standings
 from nightschool.rules.report import promise
-from nightschool.rules.standing import open_draft, root_for, settled, turned_down
+from nightschool.rules.standing import open_draft, settled, turned_down
+from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
 from nightschool.stages.door import Door
@@ -163,17 +162,14 @@ class Cycle:
     vet: Vet
     adopts_for: str | None
     """The person who lets what is accepted be adopted without being asked; None: nobody."""
-    surface: Surface
+    aiming: Aiming
     door: Door
     replay: Replay
     policy: Policy
     options: JobOptions
     edit_budget: int
     project: str | None
-    person_home: Path
     sandbox: str
-    scope: str = "auto"
-    """auto: a project's correction to the project's file; project, user: to that file in any case."""
     notes: list[str] = field(default_factory=list)
     forget_due: Callable[[], Sequence[str]] = tuple
 
@@ -196,7 +192,7 @@ class Cycle:
         with suppress(Busy):  # then another closes what a killed one left
             recover(self.store, self.live)
         learned: list[Learned] = []
-        candidates = prepared.mined.candidates
+        candidates = self.aiming.chosen(prepared.mined.candidates)
         for place, candidate in enumerate(candidates, start=1):
             self.replay.about = f"correction {place} of {len(candidates)}: "
             try:
@@ -252,6 +248,7 @@ class Cycle:
                 *slept(ended - prepared.started_at, self.clock.awake() - prepared.awake),
                 *self._losses(),
                 *_notes(mined, learned),
+                *self.aiming.notes(mined.candidates),
                 *filter(None, (promise(self.store.find(AlphaEntry), self.clock.now()),)),
             ),
             missing=self._missing(mined),
@@ -265,34 +262,34 @@ class Cycle:
 
     def _missing(self, mined: Mined) -> tuple[Absent, ...]:
         """What the practice of these candidates lacks of the person's own configuration, redacted."""
-        places = dict.fromkeys(
-            root_for(candidate, scope=self.scope, project=only_root(self.project))
-            for candidate in mined.candidates
-        )
-        found = [
-            absent
-            for where in places
-            for absent in self.surface.missing(None if where is None else Path(where), self.person_home)
-        ]
-        redacted = (replace(absent, name=self.redact(absent.name)) for absent in (*found, *mined.absent))
-        return tuple(dict.fromkeys(redacted))
+        found = (*self.aiming.missing(mined.candidates), *mined.absent)
+        return tuple(dict.fromkeys(replace(absent, name=self.redact(absent.name)) for absent in found))
 
     def _learn(self, candidate: Candidate, mined: Mined) -> Learned:
-        where = root_for(candidate, scope=self.scope, project=only_root(self.project))
-        target = self.surface.memory_target(project=where)
-        base = self.surface.load(None if where is None else Path(where), self.person_home)
-        live = self.live.read(self.surface.live_path(target, self.person_home))
+        aim = self.aiming.aim(candidate)
+        target = aim.target
+        if target is None:
+            return _learned(candidate, "switched-off", aim.why)
+        return replace(self._learn_at(candidate, mined, aim, target), target=target, aim=aim.why)
+
+    def _learn_at(self, candidate: Candidate, mined: Mined, aim: Aim, target: Target) -> Learned:
+        base = aim.base
+        surface, home = self.aiming.surface, self.aiming.person_home
+        live = self.live.read(surface.live_path(target, home))
         pin = pinned(self.store, live.path)
         if pin is not None:
             return _learned(candidate, "pinned", pinned_text(pin))
+        if target.skill is not None and not surface.holds(live.path, aim.root, home):
+            why = f"a link leads from {target.place} to {live.path}, out of what the agent's places hold"
+            return _learned(candidate, "needs-you", why)
         cases = [dossier(self.store, d.id) for d in self.store.find(Draft, owner=candidate.id)]
-        done = settled(cases, base, live)
+        done = settled(cases, target, base, live)
         if done is not None:
             return _learned(candidate, *done)
-        draft = open_draft(cases, base, live)
+        draft = open_draft(cases, target, base, live)
         refused: tuple[RefusedEdit, ...] = ()
         if draft is None:
-            proposed = self._propose(candidate, mined, base, target, live, cases)
+            proposed = self._propose(candidate, mined, aim, target, live, cases)
             refused = proposed.refused
             if proposed.draft is None:
                 return replace(_learned(candidate, proposed.code, proposed.why), refused=refused)
@@ -324,7 +321,7 @@ class Cycle:
             draft.id,
             store=self.store,
             live=self.live,
-            place=lambda target: self.surface.live_path(target, self.person_home),
+            place=lambda target: self.aiming.surface.live_path(target, self.aiming.person_home),
             vet=self.vet,
             clock=self.clock,
             projects=self.preparation.projects,
@@ -337,7 +334,7 @@ class Cycle:
         self,
         candidate: Candidate,
         mined: Mined,
-        base: Harness,
+        aim: Aim,
         target: Target,
         live: LiveFile,
         cases: Sequence[Dossier],
@@ -356,7 +353,7 @@ class Cycle:
         material = Material.of(
             candidate,
             [t for t in mined.tasks if t.split is Split.TRAIN and candidate.id in t.concerns],
-            base=base,
+            aim=aim,
             target=target,
             live=live,
             rejected=turned_down(
@@ -393,7 +390,7 @@ class Cycle:
     def calibration(self, holdout: HoldoutVersion) -> Calibration:
         """The base of this project against itself, on a hold-out version. Begin it within `held`."""
         root = only_root(self.project)
-        base = self.surface.load(None if root is None else Path(root), self.person_home)
+        base = self.aiming.base(None if root is None else Path(root))
         tasks = _sitting(holdout, self.store).tasks
         return Calibration(
             base=base,

@@ -121,8 +121,10 @@ class _Sitting:
         known = self.store.get(Partition, wealth)
         self.begun = known is not None
         if known is None:
-            parted = pairing.partition(self.exam.tasks, self.exam.candidate, self.exam.protected, seed)
-            self.targets, self.pool = parted
+            exam = self.exam
+            self.targets, self.pool = pairing.partition(
+                exam.tasks, exam.candidate, exam.protected, seed, exam.draft.target.skill
+            )
         else:
             self.targets, self.pool = known.targets, known.guards
         self.entry = self._own_entry(self._ledger())
@@ -134,6 +136,7 @@ class _Sitting:
             targets=self.targets,
             arms=((Arm.BASE, self.exam.base), (Arm.DRAFT, self.exam.proposed)),
             check=self.exam.candidate.check,
+            skill=self.exam.draft.target.skill,
             cycle=self.cycle,
             seed=seed,
             batch=self.batch,
@@ -149,6 +152,7 @@ class _Sitting:
         return Terms(
             policy=policy,
             certify=self.exam.draft.certify,
+            skill=self.exam.draft.target.skill,
             share=alpha_share(policy.alpha, k),
             clusters=len({self.pairs.tasks[task].cluster for task in self.targets}),
         )
@@ -252,6 +256,9 @@ class _Sitting:
         text = f"in {len(pairs)} pairs base passed {base:g}, draft {draft:g}"
         if not pairs:
             return _undecided("budget-ended", "the budget or lost trials left no pair to compare")
+        silent = gate.never_triggered(self.terms, len(pairs), sum(pair.loaded is False for pair in pairs))
+        if silent is not None:
+            return silent
         if draft > base:
             return _undecided("suggest-mode", f"a suggestion, not certified: {text}; guards were not tried")
         return Ruling(kind=VerdictKind.REJECT, code="no-rise", why=f"the mean did not rise: {text}")

@@ -30,6 +30,7 @@ from nightschool.core.tasks import (
     roots_in,
 )
 from nightschool.core.values import Value, digest_of
+from nightschool.rules.aims import skill_of
 from nightschool.rules.checking import idle_passes
 from nightschool.rules.corrections import clearest, corrections, own_turns
 from nightschool.rules.marks import serving
@@ -40,6 +41,7 @@ from nightschool.rules.pieces import (
     corrected_piece,
     guard_piece,
     prompt_of,
+    skilled_piece,
 )
 from nightschool.rules.recorded import begun_in, edited_in_place, same_text, shown_at_start
 from nightschool.rules.signals import signals
@@ -302,6 +304,10 @@ def _plans(
             if told
             else concerned_piece(history, work, candidate.check)
         )
+        skill = skill_of(candidate)
+        if found is None and skill is not None and candidate.check.unwanted is None:
+            # What is always wanted is wanted here too; "this, not that" is about work in which either stands.
+            found = skilled_piece(history, skill)
         concerned = concerned or found is not None
         if isinstance(found, Unfit):
             skipped.append((session.id, found.code, found.text))
@@ -375,6 +381,7 @@ def _task(plan: _Plan, workspace: WorkspaceSource, assignment: Assignment) -> Ta
         concerns=plan.concerns,
         at=turn.at or session.started_at,
         folder=begun_in(plan.history.directory, root=plan.history.root),
+        skills=session.skills,
     )
 
 

@@ -40,6 +40,8 @@ class Pairs:
     check: Check | None
     """The one that the pairs (but for guards) are scored by; None: all checks of a task."""
     seed: str
+    skill: str | None = None
+    """The one that the other harness edits."""
     batch: int
     """So many pairs are tried at once."""
 
@@ -124,5 +126,6 @@ class Pairs:
                 task=self.tasks[draw.task],
                 check=self.check,
                 cycle=self.cycle,
+                skill=self.skill,
             )
             self.store.commit(settled)

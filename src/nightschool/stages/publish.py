@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nightschool.core.errors import NightschoolError, NotAllowed
-from nightschool.core.harness import Scope, Target
-from nightschool.core.ports import Clock, LiveFile, LiveFiles, Projects, Store, Vet
+from nightschool.core.harness import LiveFile, Scope, Target
+from nightschool.core.ports import Clock, LiveFiles, Projects, Store, Vet
 from nightschool.core.proposals import (
     Act,
     Decision,
@@ -75,6 +75,7 @@ def adopt(
             before_mode=now_live.mode,
             after=draft.after,
             after_mode=mode,
+            folders=tuple(map(str, now_live.absent)),
             actor=actor,
             reason=reason,
             at=at,
@@ -197,7 +198,7 @@ def _permit(case: Dossier, now_live: LiveFile, *, store: Store, vet: Vet, actor:
             base=base,
             live=now_live.content,
             proposed=after,
-            reasons=against_edits(case.draft.edits, now_live),
+            reasons=against_edits(case.draft.edits, now_live, case.draft.target),
         )
     return after
 

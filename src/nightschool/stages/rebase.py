@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from nightschool.core.errors import NotAllowed, UserError
-from nightschool.core.harness import Harness, Target
-from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store, Vet
+from nightschool.core.harness import Harness, LiveFile, Target
+from nightschool.core.ports import Clock, LiveFiles, Store, Vet
 from nightschool.core.proposals import Dossier, Draft, Edit, Risk, SafetyReport, Status
 from nightschool.core.values import Digest
 from nightschool.rules.editing import aim
-from nightschool.rules.memory_block import apply
 from nightschool.rules.safety import SAFETY_VERSION
+from nightschool.rules.skill_body import edited
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import (
     LOCK,
@@ -59,7 +59,7 @@ def remake(
         if fits and chosen == draft.edits:
             return draft
         reasons = _against(case, now, store)
-        lost = against_edits(chosen, now)
+        lost = against_edits(chosen, now, draft.target)
         if reasons or (lost and fits):
             raise NotAllowed([*reasons, *lost])
         if lost:
@@ -108,12 +108,13 @@ def _made(
     return Draft(
         candidate=draft.candidate,
         target=draft.target,
+        aim=draft.aim,
         edits=edits,
         base=base,
         live=kept,
         live_mode=now.mode,
         before=kept,
-        after=store.put_blob(apply(now.content, edits, where=str(now.path)).content),
+        after=store.put_blob(edited(draft.target, now.content, edits, where=str(now.path)).content),
         certify=aim(edits),
         cycle=draft.cycle,
         created_at=clock.now(),

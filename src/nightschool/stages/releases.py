@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from nightschool.core.errors import Conflict, NightschoolError, NotAllowed, NotFound, UserError
-from nightschool.core.ports import Clock, LiveFile, LiveFiles, Redact, Store
+from nightschool.core.harness import LiveFile, Target
+from nightschool.core.ports import Clock, LiveFiles, Redact, Store
 from nightschool.core.proposals import (
     Dossier,
     Draft,
@@ -29,7 +30,7 @@ from nightschool.core.proposals import (
 )
 from nightschool.core.tasks import Candidate
 from nightschool.core.values import Digest, digest_bytes
-from nightschool.rules.memory_block import apply
+from nightschool.rules.skill_body import edited
 
 LOCK = "publish"
 SHORTEST_PREFIX = 4
@@ -121,10 +122,11 @@ def _dossier(store: Store, draft: Draft) -> Dossier:
     )
 
 
-def against_edits(edits: Sequence[Edit], now: LiveFile) -> Reasons:
-    """Why these edits cannot be made on the file as it is now. Text outside the block is not in their way."""
+def against_edits(edits: Sequence[Edit], now: LiveFile, target: Target) -> Reasons:
+    """Why these edits cannot be made on the file as it is now. Text that they do not name is not in their
+    way."""
     try:
-        refused = apply(now.content, edits, where=str(now.path)).refused
+        refused = edited(target, now.content, edits, where=str(now.path)).refused
     except UserError as error:
         return [("block-damaged", str(error))]
     places = {id(edit): place for place, edit in enumerate(edits, start=1)}
@@ -159,9 +161,16 @@ def carry_out(
                 names = UNDOING if intended.undoes else ADOPTING
                 raise StaleLiveFile(path, base=expected, live=now, proposed=content, names=names) from error
             raise
+    _clear(intended, live)
     done = replace(intended, step=Step.DONE)
     store.commit(done)
     return done
+
+
+def _clear(release: Release, live: LiveFiles) -> None:
+    """Where a file was taken back that was new, the folders that were made for it go too."""
+    if release.after is None:
+        live.clear([Path(folder) for folder in release.folders])
 
 
 def recovered(store: Store, live: LiveFiles) -> tuple[Release, ...]:
@@ -180,6 +189,7 @@ def recovered(store: Store, live: LiveFiles) -> tuple[Release, ...]:
 def _closed(intended: Release, live: LiveFiles) -> Release:
     present = digest_of_file(live.read(Path(intended.path)).content)
     if present == intended.after:
+        _clear(intended, live)
         return replace(intended, step=Step.DONE)
     if present == intended.before:
         why = "broken off before the file was written"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from nightschool.core.errors import BudgetExhausted
 from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Provision, Role
 from nightschool.core.ports import Engine, Progress, Store
+from nightschool.core.sessions import skills_loaded
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, digest_of
 from nightschool.rules.checking import JUDGE_VERSION, judge
@@ -135,6 +136,7 @@ class Replay:
             failed_checks=judgement.failed,
             note=judgement.note,
             purpose=request.purpose,
+            skills=skills_loaded(outcome.trajectory),
             cycle=self.cycle,
         )
         known = self.store.get(Trial, trial.id)

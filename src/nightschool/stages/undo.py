@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from nightschool.core.errors import NotAllowed, NotFound, UserError
-from nightschool.core.ports import Clock, LiveFile, LiveFiles, Store
+from nightschool.core.harness import LiveFile
+from nightschool.core.ports import Clock, LiveFiles, Store
 from nightschool.core.proposals import Act, Draft, Edit, Release, Step, advance
-from nightschool.rules.memory_block import apply
 from nightschool.rules.reversal import reversed_edits, touches
+from nightschool.rules.skill_body import edited, rules_of
 from nightschool.stages.releases import (
     LOCK,
     UNDOING,
@@ -90,8 +91,8 @@ def _without(release: Release, releases: Sequence[Release], now: LiveFile, store
     if draft is None:
         raise NotFound(f"the proposal {release.draft_id} of {release.number} is not in the store")
     before = None if release.before is None else store.blob(release.before)
-    back = reversed_edits(draft.edits, before)
-    reasons = against_edits(back, now)
+    back = reversed_edits(draft.edits, rules_of(draft.target, before))
+    reasons = against_edits(back, now, draft.target)
     if reasons:
         later = standing_after(release, releases)
         in_the_way = [r for r in later if touches(_edits(r, store), draft.edits)] or later
@@ -101,7 +102,7 @@ def _without(release: Release, releases: Sequence[Release], now: LiveFile, store
         why = "; ".join(text for _, text in reasons)
         text = f"its edits cannot be taken out of {now.path} alone ({why}): undo {named} first, newest first"
         raise NotAllowed([("built-upon", text)])
-    content = apply(now.content, back, where=str(now.path)).content
+    content = edited(draft.target, now.content, back, where=str(now.path)).content
     made = any(r.before is None for r in published(releases) if r.path == release.path)
     return None if made and not content else content
 

@@ -7,6 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+_PUT_IN = (
+    "<",
+    "# AGENTS.md",
+    "# Context from my IDE",
+    "[Request interrupted",
+    "Base directory for this skill:",
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -41,8 +49,9 @@ def spoken(content: Any) -> str:
 
 
 def injected(text: str) -> bool:
-    """Context that agents send in the name of the human: tagged blocks, memory files, notes of a stop."""
-    return text.lstrip().startswith(("<", "# AGENTS.md", "# Context from my IDE", "[Request interrupted"))
+    """Context that agents send in the name of the human: tagged blocks, memory files, notes of a stop, the
+    text of a skill that was loaded."""
+    return text.lstrip().startswith(_PUT_IN)
 
 
 def events(rows: Iterable[Mapping[str, Any]]) -> bytes:

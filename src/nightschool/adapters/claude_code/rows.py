@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from nightschool.adapters.rows import word
 
 INTERRUPTED = "[Request interrupted by user"
+SKILL_TEXT = "Base directory for this skill: "
 REFUSED = "The user doesn't want to proceed with this tool use"
 
 _INJECTED = (
@@ -148,6 +150,24 @@ def _as_typed(text: str) -> str:
 def _between(text: str, tag: str) -> str:
     start, end = text.find(f"<{tag}>"), text.rfind(f"</{tag}>")
     return text[start + len(tag) + 2 : end].strip() if 0 <= start < end else ""
+
+
+def skills_of(name: str, given: object) -> tuple[str, ...]:
+    """The skill that a call loads, if it is done."""
+    skill = given.get("skill") if name == "Skill" and isinstance(given, dict) else None
+    return (skill,) if isinstance(skill, str) and skill else ()
+
+
+def named_skill(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> str | None:
+    """The skill that a person loaded by its name as a command: its text comes in a row of the client."""
+    if row.get("isMeta") is not True or row.get("sourceToolUseID") is not None:
+        return None
+    for part in parts:
+        text = part.get("text")
+        if isinstance(text, str) and text.startswith(SKILL_TEXT):
+            folder = text.removeprefix(SKILL_TEXT).partition("\n")[0].strip()
+            return PurePosixPath(folder).name or None
+    return None
 
 
 def result_text(content: object) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from nightschool.adapters import agent_jobs
 from nightschool.adapters.agent_jobs import DUMMY_KEY, INSIDE_AGENT, Agent, Program, Said, Way
 from nightschool.adapters.claude_code.home import APPROVED
+from nightschool.adapters.claude_code.rows import skills_of
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
 from nightschool.core.jobs import Job
 from nightschool.core.ports import Command, Workspace
@@ -142,6 +143,7 @@ def _note(block: Mapping[str, Any], calls: dict[str, ToolCall]) -> None:
             arguments=json.dumps(given, ensure_ascii=False),
             command=given.get("command") if block.get("name") == "Bash" else None,
             files=(path,) if path and block.get("name") != "Read" else (),
+            skills=skills_of(str(block.get("name")), given),
         )
     elif block.get("type") == "tool_result" and str(block.get("tool_use_id")) in calls:
         identity = str(block["tool_use_id"])

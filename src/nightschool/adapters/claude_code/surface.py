@@ -11,6 +11,8 @@ from nightschool.adapters.file_surface import FileSurface, Layout
 from nightschool.core.harness import Harness, Problem
 
 MEMORY = frozenset({"CLAUDE.md", "CLAUDE.local.md"})
+LISTING = 8_000
+"""Characters of the list of skills that Claude Code has room for, where the model's window is not known."""
 NESTED = (
     "CLAUDE.md",
     "CLAUDE.local.md",
@@ -38,6 +40,8 @@ class ClaudeCodeSurface(FileSurface):
         project=(*NESTED, ".claude/agents", ".claude/commands", ".claude/hooks", ".claude/settings.json"),
         nested=NESTED,
         own=("CLAUDE.md", "agents", "commands", "rules", "skills"),
+        skills=(".claude/skills",),
+        own_skills=(f"{HOME.usual}/skills",),
         imports=is_memory,
         imports_from_outside=imports_from_outside,
     )
@@ -48,4 +52,5 @@ class ClaudeCodeSurface(FileSurface):
             found.extend(harness_files.skill_problems(file))
             if is_memory(file.path):
                 found.extend(harness_files.text_problems(file))
+        found.extend(harness_files.listing_problems(harness, self.skills(harness), LISTING, "Claude Code"))
         return found

@@ -22,8 +22,10 @@ from nightschool.adapters.claude_code.rows import (
     Prompt,
     blocks,
     is_dull,
+    named_skill,
     prompt_of,
     result_text,
+    skills_of,
 )
 from nightschool.adapters.conversation import (
     RESULT_LIMIT,
@@ -201,13 +203,8 @@ class _Reading(Reading):
                     self._carry.queued = ""
                     name, given = str(block.get("name", "")), block.get("input")
                     call = self._talk.call(call_id, name, given)
-                    skill = given.get("skill") if name == "Skill" and isinstance(given, dict) else None
-                    self._talk.called(
-                        call,
-                        self._named(value, place, call_id),
-                        model,
-                        skill=skill if isinstance(skill, str) else None,
-                    )
+                    named = self._named(value, place, call_id)
+                    self._talk.called(call, named, model, skills=skills_of(name, given))
                     self.became(Became.CALL, call_id=call_id)
 
     def _named(self, value: Mapping[str, Any], place: Place, text: str) -> Place:
@@ -220,6 +217,7 @@ class _Reading(Reading):
             self._result(part)
         if results:
             return
+        self._talk.loaded(named_skill(value, parts))
         prompt = prompt_of(value, parts)
         if prompt.interrupted and (prompt.plainly or not self._carry.refused):
             self._talk.interrupted(self._named(value, place, INTERRUPTED))

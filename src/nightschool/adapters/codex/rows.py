@@ -40,6 +40,8 @@ _DULL = re.compile(
     rb'|compacted"|world_state"|token_usage_record")'
 )
 
+_SKILL_FILE = re.compile(r"skills/(?:[\w.-]+/)*([\w.-]+)/SKILL\.md")
+_SKILL_PATH = re.compile(r"<path>[^<\n]*?([^/\\<\n]+)[/\\]SKILL\.md</path>")
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})\s*$", re.MULTILINE)
 _HEAD = 600
 _PRINTED_CODE = re.compile(r'(?<!\\)"exit_code"\s*:\s*(-?\d{1,10})(?!\d)')
@@ -113,6 +115,18 @@ def _texts(content: object) -> Iterator[str]:
             yield from _texts(inner)
         case {"output": str(inner)}:
             yield inner
+
+
+def skills_read(command: str | None) -> tuple[str, ...]:
+    """The skills whose file a command line names: opening it is how Codex loads one."""
+    return () if command is None else tuple(dict.fromkeys(_SKILL_FILE.findall(command)))
+
+
+def mentioned_skill(payload: Mapping[str, Any]) -> str | None:
+    """The skill whose text Codex put in because the person mentioned it."""
+    text = output_text(payload.get("content")) if payload.get("role") == "user" else ""
+    found = _SKILL_PATH.search(text) if text.startswith("<skill>") else None
+    return None if found is None else found.group(1)
 
 
 def judged(output: object) -> tuple[CallStatus, int | None]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from nightschool.adapters import agent_jobs
 from nightschool.adapters.agent_jobs import DUMMY_KEY, INSIDE_AGENT, Agent, Program, Said, Way
+from nightschool.adapters.codex.rows import skills_read
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
 from nightschool.core.jobs import Job
 from nightschool.core.ports import Command, Workspace
@@ -140,6 +141,7 @@ def _call(item: Mapping[str, Any]) -> ToolCall | None:
                 result=None if code is None else str(item.get("aggregated_output", "")),
                 status=CallStatus.UNKNOWN if code is None else _status(failed=code != 0),
                 exit_code=code,
+                skills=skills_read(command),
             )
         case "file_change":
             changes = item.get("changes") or []

@@ -29,6 +29,8 @@ class CodexSurface(FileSurface):
         nested=MEMORY,
         own=(*MEMORY, "skills"),
         shared=(".agents/skills",),
+        skills=(".agents/skills", ".codex/skills"),
+        own_skills=(".agents/skills", f"{HOME.usual}/skills"),
     )
 
     def problems(self, harness: Harness) -> Sequence[Problem]:

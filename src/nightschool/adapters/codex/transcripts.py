@@ -25,8 +25,10 @@ from nightschool.adapters.codex.rows import (
     is_headless,
     is_sub_agent,
     judged,
+    mentioned_skill,
     output_text,
     script_commands,
+    skills_read,
 )
 from nightschool.adapters.conversation import (
     RESULT_LIMIT,
@@ -232,6 +234,7 @@ class _Reading(Reading):
             if self._talk.said(text, self._named(payload, place, text), self._carry.model):
                 self.became(Became.SAID)
         elif kind == "message" and payload.get("role") == "user":
+            self._talk.loaded(mentioned_skill(payload))
             self.became(Became.COPY, "what a person typed stands in an event; the client put in the rest")
         elif kind in {"function_call", "custom_tool_call"} and call_id is not None:
             self._carry.told = ""
@@ -241,7 +244,8 @@ class _Reading(Reading):
                 script = script_commands(str(payload.get("input", "")))
                 command = self._talk.text(script, TEXT_LIMIT) if script else None
                 call = self._talk.with_command(call, command)
-            self._talk.called(call, self._named(payload, place, call_id), self._carry.model)
+            named = self._named(payload, place, call_id)
+            self._talk.called(call, named, self._carry.model, skills=skills_read(call.command))
             self.became(Became.CALL, call_id=call_id)
         elif kind in {"function_call_output", "custom_tool_call_output"} and call_id is not None:
             output = payload.get("output")

@@ -25,6 +25,7 @@ def check_surface(surface: Surface, folder: Path) -> None:
     _round_trip(surface, project, home, folder)
     _places_the_tree_and_no_more(surface, project, home, folder)
     _tells_what_is_the_persons(surface, folder)
+    _tells_of_skills(surface, project, home)
     _names_what_is_missing(surface, project, home)
     _links(surface, folder)
     _problems(surface)
@@ -111,6 +112,20 @@ def _tells_what_is_the_persons(surface: Surface, folder: Path) -> None:
     told = surface.place(harness, root, home)
     expected = {home / memory.removeprefix("user/"), home / skill.removeprefix("user/")}
     assert set(told) == expected, f"below home are the person's memory and skill, not {told}"
+
+
+def _tells_of_skills(surface: Surface, project: Path, home: Path) -> None:
+    for root, prefix in ((str(project), "project"), (None, "user")):
+        target = surface.new_skill("tidy", project=root)
+        assert (target.skill, target.place.partition("/")[0]) == ("tidy", prefix), "a new skill is one"
+        file = File(path=target.place, content=b"---\nname: tidy\ndescription: d\n---\nTidy up.\n")
+        (found,) = surface.skills(Harness.of([file, File(path=f"{prefix}/SKILL.md", content=b"loose")]))
+        assert (found.name, found.place) == ("tidy", target.place), "where one is made it is found again"
+        assert surface.skill_target(found, project=root) == target
+        live = surface.live_path(target, home).resolve()
+        assert surface.holds(live, project, home), "and lies in a place that is read"
+        assert not list(surface.problems(Harness.of([file]))), "a skill with name and description is fine"
+    assert not surface.holds((project.parent / "elsewhere").resolve(), project, home)
 
 
 def _names_what_is_missing(surface: Surface, project: Path, home: Path) -> None:

@@ -1,0 +1,97 @@
+"""Aims: says which live file a candidate's edit would change, by the rules and what the agent has at hand.
+
+Relieves the cycle, and the plan of a dry run, which starts no cycle. Stands below the other stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nightschool.core.harness import Absent, Harness, Target
+from nightschool.core.ports import Surface
+from nightschool.core.skills import Skill
+from nightschool.core.tasks import Candidate
+from nightschool.core.values import Value
+from nightschool.rules.aims import Targets, choose, concerns
+from nightschool.rules.new_skill import NewSkill
+from nightschool.rules.standing import root_for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim(Value):
+    """Where an edit of one candidate goes."""
+
+    root: Path | None
+    """Of the project whose harness is practised with; None: the person's own alone."""
+    base: Harness
+    target: Target | None
+    """None: the settings forbid it."""
+    why: str
+    new: NewSkill | None = None
+    """What the target becomes; None where it is edited."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aiming:
+    """How candidates are aimed in one run."""
+
+    surface: Surface
+    person_home: Path
+    project: str | None
+    scope: str = "auto"
+    """auto: a project's correction to the project's file; project, user: to that file in any case."""
+    allowed: Targets
+    only: Skill | None = None
+    """The one skill that the person named."""
+
+    def chosen(self, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        """Those that this run is about."""
+        only = self.only
+        return tuple(found for found in candidates if only is None or concerns(found, only))
+
+    def notes(self, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+        """What the person should know of the choice."""
+        only = self.only
+        if only is None or self.chosen(candidates):
+            return ()
+        return (f"nothing that is worth an edit was said in a train session while {only.name} was loaded",)
+
+    def base(self, root: Path | None) -> Harness:
+        """What shapes the agent in a project, or with None the person's own alone."""
+        return self.surface.load(root, self.person_home)
+
+    def missing(self, candidates: Sequence[Candidate]) -> tuple[Absent, ...]:
+        """What a practice lacks of the person's configuration, in all places that this run practises in."""
+        places = dict.fromkeys(self.root(candidate) for candidate in self.chosen(candidates))
+        return tuple(absent for where in places for absent in self.surface.missing(where, self.person_home))
+
+    def root(self, candidate: Candidate) -> Path | None:
+        """Root of the project whose harness is practised with."""
+        where = self._where(candidate)
+        return None if where is None else Path(where)
+
+    def _where(self, candidate: Candidate) -> str | None:
+        if self.only is not None and self.only.place.startswith("project/"):
+            return self.project
+        return root_for(candidate, scope=self.scope, project=self.project)
+
+    def aim(self, candidate: Candidate) -> Aim:
+        where, root = self._where(candidate), self.root(candidate)
+        base = self.base(root)
+        if self.only is not None:
+            why = f"you named the skill {self.only.name}"
+            return Aim(root=root, base=base, target=self._skill(self.only, where), why=why)
+        choice = choose(candidate, self.surface.skills(base), self.allowed)
+        if choice.off:
+            return Aim(root=root, base=base, target=None, why=choice.why)
+        if choice.skill is not None:
+            return Aim(root=root, base=base, target=self._skill(choice.skill, where), why=choice.why)
+        if choice.new is not None:
+            target = self.surface.new_skill(choice.new.name, project=where)
+            return Aim(root=root, base=base, target=target, why=choice.why, new=choice.new)
+        return Aim(root=root, base=base, target=self.surface.memory_target(project=where), why=choice.why)
+
+    def _skill(self, skill: Skill, project: str | None) -> Target:
+        return self.surface.skill_target(skill, project=project)
