@@ -53,10 +53,11 @@ from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.redaction import Redactor
 from nightschool.settings import PROJECT_FILE, Origin, Settings, config_path, load, project_ignore
 from nightschool.stages.aiming import Aiming
-from nightschool.stages.cycle import Cycle, Preparation
+from nightschool.stages.cycle import Cycle
 from nightschool.stages.door import Door
 from nightschool.stages.forget import Forgetting
 from nightschool.stages.harvest import HarvestRequest
+from nightschool.stages.prepare import Preparation
 from nightschool.stages.replay import Replay
 from nightschool.stages.schedule import Scheduling
 from nightschool.stages.vetting import Vetting
@@ -117,7 +118,7 @@ class Parts:
             recognise=recognise,
             since=since,
             everything=everything,
-            max_sessions=None if everything or explicit else chosen.max_sessions,
+            max_sessions=None if everything or explicit or since else chosen.max_sessions,
             dry_run=dry_run,
             lookback=timedelta(hours=chosen.lookback_hours),
             lookback_limit=timedelta(days=chosen.lookback_limit_days),

@@ -29,7 +29,8 @@ from nightschool.core.proposals import Draft, Release, Status, VerdictKind
 from nightschool.core.tasks import Candidate, Footprint, Split, Task
 from nightschool.core.trials import Arm, Trial, TrialRequest
 from nightschool.rules.memory_block import parse
-from nightschool.stages.cycle import Cycle, Prepared
+from nightschool.stages.cycle import Cycle
+from nightschool.stages.prepare import Prepared
 from nightschool.stages.publish import adopt
 from nightschool.stages.releases import dossier
 from nightschool.testing.demo import lay_out

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from nightschool.adapters.system_clock import SystemClock
 from nightschool.cli import app
 from nightschool.cli.run import code_of
 from nightschool.testing.demo import lay_out
@@ -172,3 +175,50 @@ def test_the_home_folder_is_no_project_without_asking(
     monkeypatch.chdir(project.parent)
     assert app.run(["run", "--dry-run"]) == 4
     assert "home folder" in capsys.readouterr().err
+
+
+def aged(folder: Path, days: float) -> None:
+    """The files of a folder as if last written so many days ago."""
+    then = SystemClock().now().timestamp() - days * 86_400
+    for path in folder.rglob("*.jsonl"):
+        os.utime(path, (then, then))
+
+
+@pytest.mark.parametrize("before", [[], ["harvest"], ["harvest", "--since", "24h"], ["corrections"]])
+def test_a_run_looks_back_until_there_is_enough(
+    project: Path, before: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sessions of the last weeks are found by the first run, whatever was looked at before it."""
+    for agent in (".claude", ".codex"):
+        aged(project.parent / agent, 12)
+    if before:
+        assert app.run(before) == 0
+    capsys.readouterr()
+    assert app.run(["run", "--dry-run", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["candidates"]) == 2
+
+
+def test_a_busy_project_does_not_hide_a_quiet_one(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Enough in one project is not enough for a run in another, whose sessions lie further back."""
+    quiet = project.parent / "quiet"
+    subprocess.run(["git", "clone", "-q", str(project), str(quiet)], check=True)  # noqa: S607 - the person's git
+    sessions = project.parent / ".codex"
+    shutil.rmtree(sessions)
+    busy = project.parent / ".claude/projects" / slug(project)
+    behind = busy.with_name(slug(quiet))
+    behind.mkdir()
+    for path in busy.glob("*.jsonl"):
+        name = path.stem[::-1]
+        text = path.read_text("utf-8").replace(str(project), str(quiet)).replace(path.stem, name)
+        (behind / f"{name}.jsonl").write_text(text, "utf-8")
+    aged(busy, 0.1)
+    aged(behind, 6)
+    monkeypatch.chdir(quiet)
+    assert app.run(["run", "--dry-run", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["candidates"]) >= 1
+
+
+def slug(path: Path) -> str:
+    return "".join(char if char.isalnum() else "-" for char in str(path))

@@ -25,7 +25,8 @@ from nightschool.core.ports import SandboxPlan
 from nightschool.core.tasks import FilesSource, GitSource
 from nightschool.core.trials import Arm, TrialRequest
 from nightschool.rules.standing import root_for
-from nightschool.stages.cycle import Cycle, Prepared
+from nightschool.stages.cycle import Cycle
+from nightschool.stages.prepare import Prepared
 from nightschool.testing.script import Rule, Say, Script, Shell, When
 from nightschool.testing.scripted_runner import ScriptedRunner
 from nightschool.wiring import Parts, opened

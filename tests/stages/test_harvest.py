@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -151,26 +150,33 @@ def test_a_named_file_without_a_session_says_why_each_time(home: Home, tmp_path:
     assert left.tool_calls == 2
 
 
-def test_the_first_look_back_widens_until_there_is_enough(home: Home) -> None:
-    """72 hours, doubled until the caller has enough; later runs stay within the widest window and count
-    what lies before it."""
+def test_the_look_back_widens_until_there_is_enough(home: Home) -> None:
+    """72 hours, doubled until the caller has enough in all that is known; what lies before is counted."""
     many(home, 1, 2, 5, 10, 20, 60, 200)
 
-    def two(sessions: Sequence[Session]) -> bool:
-        return len(sessions) >= 2
+    def known(count: int) -> Any:
+        return lambda sessions: len(sessions) >= count
 
-    def four(sessions: Sequence[Session]) -> bool:
-        return len(sessions) >= 4
-
-    assert (names(home.harvest(enough=two, dry_run=True)), home.store.find(Window)) == (["s0", "s1"], ())
-    report = home.harvest(enough=four)
+    assert (names(home.harvest(enough=known(2), dry_run=True)), home.store.find(Window)) == (["s0", "s1"], ())
+    report = home.harvest(enough=known(4))
     assert (names(report), report.postponed) == (["s0", "s1", "s2", "s3"], 3)
     assert report.looked_back_to == NOW - timedelta(days=12)
     many(home, 1, 2, 5, 10, 20, 60, 200)
     home.claude("late", claude("user", 1, "hi", sessionId="late"), days=11)
-    again = home.harvest(enough=lambda _: False)
+    again = home.harvest(enough=known(5))
     assert (names(again), again.postponed) == (["late"], 3)
     assert names(home.harvest(everything=True)) == ["s4", "s5", "s6"]
+
+
+def test_a_look_that_found_too_little_is_not_the_last_word(home: Home) -> None:
+    """A first harvest of a short time, or with a caller who wants nothing, does not keep a later one from
+    widening; once there is enough nothing older is read."""
+    many(home, 1, 20, 40, 200)
+    assert names(home.harvest(since=NOW - timedelta(days=2))) == ["s0"]
+    report = home.harvest(enough=lambda sessions: len(sessions) >= 2)
+    assert (names(report), report.postponed) == (["s1"], 2)
+    assert names(home.harvest(enough=lambda sessions: len(sessions) >= 2)) == []
+    assert names(home.harvest(enough=lambda _: False)) == ["s2"]
 
 
 def test_the_look_back_has_a_limit(home: Home) -> None:

@@ -10,7 +10,7 @@ from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
     from nightschool.rules.task_file import TaskFile
-    from nightschool.stages.cycle import Preparation, Prepared
+    from nightschool.stages.prepare import Preparation, Prepared
     from nightschool.wiring import Parts
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from nightschool.core.cycles import CycleReport, Learned
     from nightschool.core.harness import LiveFile
     from nightschool.core.proposals import Draft, Verdict
-    from nightschool.stages.cycle import Cycle, Prepared
+    from nightschool.stages.cycle import Cycle
+    from nightschool.stages.prepare import Prepared
     from nightschool.wiring import Parts
 
 HONEST = "No model is called here: a scripted apprentice does the work, in the sandbox, on real files."

@@ -53,8 +53,8 @@ def harvest(
 ) -> ExitCode:
     """Read sessions, and tell what each holds: turns, tool calls, errors, refusals, corrections.
 
-    Without a path, what is new where Claude Code and Codex keep their sessions: the first time 72 hours
-    back, and further until there is enough to learn from. With --since, --all or paths, every session in
+    Without a path, what is new where Claude Code and Codex keep their sessions: 72 hours back, and
+    further until there is enough to learn from. With --since, --all or paths, every session in
     them, those too that were read before; the agent of a path is recognised by content unless --source says
     it. No model is called and no file of yours changes.
 
@@ -64,6 +64,7 @@ def harvest(
       nightschool harvest session.jsonl --dry-run --json
     """
     from nightschool.cli.when import moment, within  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.corrections import enough  # noqa: PLC0415
     from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
 
     out = Output(json=json)
@@ -73,7 +74,7 @@ def harvest(
         explicit = named if begins is None else _changed(parts, named, begins)
         if named and not explicit:
             return out.result(
-                {"sessions": [], "new": [], "left_out": [], "forgotten": ()},
+                {"sessions": [], "new": [], "left_out": [], "forgotten": (), "postponed": 0},
                 [f"nothing in {named[0]} changed since {since}"],
             )
         forgotten = () if dry_run else parts.forget_due()
@@ -85,14 +86,25 @@ def harvest(
             dry_run=dry_run,
         )
         report = read(
-            request, sources=parts.sources(), store=parts.store, clock=parts.clock, progress=steps.at
+            request,
+            sources=parts.sources(),
+            store=parts.store,
+            clock=parts.clock,
+            enough=enough,
+            progress=steps.at,
         )
         known = _known(parts, report)
         wanted = known if (everything or begins) and not named else report.sessions
         listed = [session for session in wanted if within(session, begins)]
         rows = _rows(listed, known)
     new = [session.id for session in listed if session.id in report.fresh]
-    document = {"sessions": rows, "new": new, "left_out": report.left_out, "forgotten": forgotten}
+    document = {
+        "sessions": rows,
+        "new": new,
+        "left_out": report.left_out,
+        "forgotten": forgotten,
+        "postponed": report.postponed,
+    }
     return out.result(document, [*forgotten, *_pieces(report, rows, new, dry_run=dry_run)])
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nightschool.core.cycles import CycleReport
     from nightschool.core.tasks import Candidate
     from nightschool.stages.aiming import Aiming
-    from nightschool.stages.cycle import Preparation, Prepared
+    from nightschool.stages.prepare import Preparation, Prepared
     from nightschool.wiring import Parts
 
 Project = Annotated[

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 from pathlib import Path
 from textwrap import shorten
 
@@ -25,18 +24,13 @@ from nightschool.core.jobs import JobOptions, LostTry
 from nightschool.core.ports import (
     Clock,
     LiveFiles,
-    Progress,
-    Projects,
     Redact,
     Store,
-    TranscriptSource,
     Vet,
 )
 from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict, VerdictKind
-from nightschool.core.sessions import Session
 from nightschool.core.tasks import (
     Candidate,
-    Correction,
     HoldoutVersion,
     Split,
     Task,
@@ -46,12 +40,11 @@ from nightschool.core.tasks import (
     task_digest,
 )
 from nightschool.core.trials import AlphaEntry, WealthKey
-from nightschool.core.values import Digest, Value
+from nightschool.core.values import Digest
 from nightschool.rules.checking import JUDGE_VERSION
-from nightschool.rules.corrections import enough
 from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by, slept
-from nightschool.rules.marks import NOTHING_SAID, Sitting, serving, sitting, standings
+from nightschool.rules.marks import Sitting, sitting
 from nightschool.rules.report import promise
 from nightschool.rules.standing import open_draft, settled, turned_down
 from nightschool.stages.aiming import Aim, Aiming
@@ -59,9 +52,10 @@ from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
 from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
-from nightschool.stages.harvest import HarvestReport, HarvestRequest, cursors_kept, harvest
-from nightschool.stages.mine import Mined, mine, open_holdout, pooled
+from nightschool.stages.harvest import HarvestRequest, cursors_kept
+from nightschool.stages.mine import Mined, pooled
 from nightschool.stages.pins import pinned, pinned_text
+from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
 from nightschool.stages.releases import dossier, recover
 from nightschool.stages.replay import Replay
@@ -70,83 +64,6 @@ from nightschool.stages.staging import stage
 LOSSES = 3
 LOSS_WIDTH = 300
 LACKS = "replays run without a network and without logins of other tools; what needs them fails in both arms"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared(Value):
-    """What was read and mined, before a job is started."""
-
-    started_at: datetime
-    awake: timedelta
-    """What the clock of limits said then."""
-    harvested: HarvestReport
-    mined: Mined
-    sessions_known: int
-
-
-@dataclass(slots=True, kw_only=True)
-class Preparation:
-    """The half of a cycle that starts no job: all that a dry run needs, also where no agent is installed."""
-
-    store: Store
-    clock: Clock
-    projects: Projects
-    sources: Mapping[str, TranscriptSource]
-    max_tasks: int
-    project: str | None
-    """Root of the project; None for all."""
-    progress: Progress
-
-    def prepare(self, request: HarvestRequest) -> Prepared:
-        """Harvest and mine."""
-        started, awake = self.clock.now(), self.clock.awake()
-        harvested = harvest(
-            request,
-            sources=self.sources,
-            store=self.store,
-            clock=self.clock,
-            enough=enough,
-            progress=lambda done, total: self.progress("reading sessions", done, total),
-        )
-        sessions = self.store.find(Session)
-        mined = mine(
-            sessions, store=self.store, projects=self.projects, scope=self.project, max_tasks=self.max_tasks
-        )
-        return Prepared(
-            started_at=started, awake=awake, harvested=harvested, mined=mined, sessions_known=len(sessions)
-        )
-
-    def taken(self, tasks: Sequence[Task]) -> Prepared:
-        """These tasks instead of what sessions give, with the corrections that they concern. Nothing is
-        read, so no cursor moves; the exam is one more of the hold-out version that is open."""
-        chosen = frozenset(task.id for task in tasks)
-        marked = standings(self.store.find(TaskMark))
-        kept = tuple(task for task in tasks if marked.get(task.id, NOTHING_SAID).out is None)
-        about = {name for task in kept for name in task.concerns}
-        candidates = tuple(one for one in self.store.find(Candidate) if one.id in about)
-        heard = {one.correction for one in candidates}
-        pool = serving(pooled(self.store, self.project), self.store.find(TaskMark))
-        mined = Mined(
-            corrections=tuple(one for one in self.store.find(Correction) if one.id in heard),
-            candidates=candidates,
-            waiting=(),
-            tasks=kept,
-            new_tasks=0,
-            assignments=(),
-            skipped=(),
-            postponed=0,
-            holdout=open_holdout({*pool, *kept}, self.project or "", self.store),
-            chosen=chosen,
-        )
-        return Prepared(
-            started_at=self.clock.now(),
-            awake=self.clock.awake(),
-            harvested=HarvestReport(
-                sessions=(), left_out=(), files=0, unchanged=0, postponed=0, looked_back_to=None
-            ),
-            mined=mined,
-            sessions_known=len(self.store.find(Session)),
-        )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -32,7 +32,7 @@ _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Cursor = TypeVar("Cursor", Offset, Window)
 Enough = Callable[[Sequence[Session]], bool]
-"""Whether what was read is enough to learn from."""
+"""Whether what is known is enough to learn from."""
 Progress = Callable[[int, int], None]
 """Told how many files are done, of how many."""
 
@@ -98,9 +98,9 @@ def harvest(
 ) -> HarvestReport:
     """Read what is new, newest files first.
 
-    A source that was never harvested is looked back at for `lookback`, and for twice as long again and
-    again until there is `enough` or `lookback_limit` is reached; later harvests read all in the widest
-    window ever used that is still unread. Each session is stored together with the cursor of its file,
+    It looks back for `lookback`, and for twice as long again and again while older files wait, until there is
+    `enough` in all that is known or `lookback_limit` is reached. All in the widest window ever used that is
+    still unread is read, too. Each session is stored together with the cursor of its file,
     so a cursor never moves past what was not stored. Raises `Busy` while another harvest writes.
     """
     now = clock.now()
@@ -200,25 +200,27 @@ class _Run:
             self._note(begins)
             return request.since
         widest = {window.source: window.begins for window in self.store.find(Window)}
-        first = [name for name in self.sources if name not in widest]
         begins = {name: min(now - request.lookback, widest.get(name, now)) for name in self.sources}
         self._read_since(begins)
         span = request.lookback
-        while first and span < request.lookback_limit and not self._full():
-            if not self._waits(first) or enough(tuple(self.sessions.values())):
+        while self.waiting and span < request.lookback_limit and not self._full():
+            newest = max(ref.mtime for _, ref in self.waiting)
+            if newest < now - request.lookback_limit or enough(self._known()):
                 break
-            span = min(span * 2, request.lookback_limit)
-            begins |= dict.fromkeys(first, now - span)
+            while span < request.lookback_limit and now - span > newest:
+                span = min(span * 2, request.lookback_limit)
+            begins = {name: min(begin, now - span) for name, begin in begins.items()}
             self._read_since(begins)
         self._note(begins)
         return min(begins.values(), default=None)
 
+    def _known(self) -> Sequence[Session]:
+        """What is stored and what was read now."""
+        return tuple({**{one.id: one for one in self.store.find(Session)}, **self.sessions}.values())
+
     def _full(self) -> bool:
         limit = self.request.max_sessions
         return limit is not None and len(self.fresh) >= limit
-
-    def _waits(self, names: Sequence[str]) -> bool:
-        return any(source.name in names for source, _ in self.waiting)
 
     def _note(self, begins: Mapping[str, datetime]) -> None:
         """Remember how far back a harvest looked, so that what a cap postponed is read later."""
