@@ -189,6 +189,9 @@ class Parts:
         """The runner, and why it was chosen."""
         name = self.settings.runner
         if name != "auto":
+            if name != SCRIPTED and name not in known("runners"):
+                allowed = ", ".join(("auto", *known("runners")))
+                raise UserError(f"there is no runner {name!r}; there are: {allowed}")
             return name, f"the settings say so ({self.settings.origin('runner').place})"
         for found, program in AGENTS.items():
             path = shutil.which(program, path=self.environment.get("PATH"))

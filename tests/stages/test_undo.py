@@ -61,6 +61,19 @@ def test_undo_gives_bytes_and_mode_back(store: MemoryStore, path: Path) -> None:
         undone(store, back.number)
 
 
+def test_a_mode_that_was_changed_since_is_not_given_back(store: MemoryStore, path: Path) -> None:
+    """The bytes are what was written, the mode is not: nothing is widened unasked; with its mode it goes."""
+    release = adopted(store, propose(store), path)
+    path.chmod(0o600)
+    with pytest.raises(NotAllowed, match="chmod 6") as refused:
+        undone(store, None)
+    assert codes(refused) == {"mode-changed"}
+    assert (path.read_bytes(), mode(path)) == (AFTER, 0o600)
+    path.chmod(release.after_mode or 0)
+    undone(store, None)
+    assert (path.read_bytes(), mode(path)) == (BEFORE, MODE)
+
+
 def test_undo_removes_a_file_that_we_made(store: MemoryStore, tmp_path: Path) -> None:
     """B46: where there was no file before, there is none after, and both are on record."""
     path = tmp_path / "new" / "AGENTS.md"

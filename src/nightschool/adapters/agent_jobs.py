@@ -31,6 +31,7 @@ from nightschool.core.errors import (
 from nightschool.core.jobs import MARKER, Delivered, Failed, Job, Outcome, Reason, Usage
 from nightschool.core.ports import Command, Execution, Redact, Sandbox, SandboxPlan, Surface, Workspace
 from nightschool.core.sessions import ToolCall
+from nightschool.core.tasks import FilesSource
 
 INSIDE_AGENT = "/opt/agent"
 VERSION_SECONDS = 30
@@ -105,6 +106,8 @@ class Agent(ABC):
     def check(self) -> None:
         self.program()
         self.way()
+        with self.tools.sandbox.open(SandboxPlan(workspace=FilesSource())):
+            return
 
     def run(self, job: Job, cancelled: Event) -> Outcome:
         return carry_out(self, self.tools, job, cancelled)

@@ -112,7 +112,8 @@ Example:
   nightschool help run           more on one command
 """
 CODES = """Exit codes: 0 done, 1 failed, 2 wrong use, 3 nothing passed the gate, 4 needs you, 5 login refused,
-6 another cycle runs, 130 interrupted. Each command takes --json; results go to stdout, the rest to stderr.
+6 another cycle or harvest runs, 130 interrupted. Each command takes --json; results go to stdout, the rest
+to stderr.
 """
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nightschool.stages.prepare import Prepared
     from nightschool.wiring import Parts
 
-HONEST = "No model is called here: a scripted apprentice does the work, in the sandbox, on real files."
+HONEST = "No model is called here: a scripted apprentice does the work, on real files."
 
 
 Into = Annotated[
@@ -155,13 +155,9 @@ def _sandbox(folder: Path, person: Path, out: Output) -> str:
             with parts.sandbox().open(SandboxPlan(workspace=FilesSource())):
                 return "bubblewrap"
         except SandboxUnavailable as error:
-            out.note(
-                Line(
-                    "unsafe-process: the demo goes on WITHOUT a sandbox; your own runs would stop here.",
-                    "red",
-                )
-            )
-            out.note(Line(str(error), "dim"))
+            why = str(error).splitlines()[-1].strip()
+            told = f"unsafe-process: this demo runs WITHOUT a sandbox, a run of yours would not start ({why})"
+            out.note(Line(told, "red"))
             return "unsafe-process"
 
 

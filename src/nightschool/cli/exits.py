@@ -33,7 +33,7 @@ MEANING: dict[ExitCode, str] = {
         "was written."
     ),
     ExitCode.AUTHENTICATION: "The agent or model refuses the login or the key.",
-    ExitCode.BUSY: "Another cycle runs.",
+    ExitCode.BUSY: "Another cycle or harvest runs.",
     ExitCode.INTERRUPTED: "You stopped it (Ctrl-C). What was finished is kept.",
     ExitCode.BROKEN_PIPE: "The reader of the output went away.",
 }

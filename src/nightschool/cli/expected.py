@@ -6,7 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
+from nightschool.core.errors import AuthenticationFailed, RunnerUnusable, SandboxUnavailable
 
 if TYPE_CHECKING:
     from nightschool.wiring import Parts
@@ -54,7 +54,7 @@ def _runner(parts: Parts) -> list[str]:
     told = [f"runner: {name}, since {why}"]
     try:
         parts.runner(name).check()
-    except (RunnerUnusable, AuthenticationFailed) as error:
+    except (RunnerUnusable, AuthenticationFailed, SandboxUnavailable) as error:
         told.append(f"as it is now a run would stop here: {error}")
     return told
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,10 +45,24 @@ def opening(
         with opened(settings, environment=environment, person_home=Path.home()) as parts:
             yield parts
         return
-    with tempfile.TemporaryDirectory(prefix="nightschool-rehearsal-") as folder:
-        copied = _copy(settings, Path(folder))
-        with opened(copied, environment=environment, person_home=Path.home()) as parts:
-            yield parts
+    with (
+        tempfile.TemporaryDirectory(prefix="nightschool-rehearsal-") as folder,
+        _rehearsing(_copy(settings, Path(folder)), settings.home, environment) as parts,
+    ):
+        yield parts
+
+
+@contextmanager
+def _rehearsing(copied: Settings, home: Path, environment: Mapping[str, str]) -> Iterator[Parts]:
+    """The parts over a copy. What is wrong with it is wrong with the person's own, and is told so."""
+    from nightschool.wiring import opened  # noqa: PLC0415 - help needs no settings
+
+    with ExitStack() as stack:
+        try:
+            parts = stack.enter_context(opened(copied, environment=environment, person_home=Path.home()))
+        except UserError as error:
+            raise UserError(str(error).replace(str(copied.home), str(home))) from error
+        yield parts
 
 
 def project_root(project: Path | None, out: Output) -> str:

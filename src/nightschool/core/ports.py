@@ -248,8 +248,9 @@ class Runner(Protocol):
         ...
 
     def check(self) -> None:
-        """Raises what every job would raise for want of a program (`RunnerUnusable`) or of a key
-        (`AuthenticationFailed`), before one is paid for. Starts nothing, and asks nobody."""
+        """Raises what every job would raise for want of a program (`RunnerUnusable`), of a key
+        (`AuthenticationFailed`) or of a sandbox (`SandboxUnavailable`), before one is booked. Starts no
+        agent, and asks nobody."""
         ...
 
     def run(self, job: Job, cancelled: Event) -> Outcome:

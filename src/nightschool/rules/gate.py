@@ -240,7 +240,7 @@ def before(
     least = 1 if suggest else terms.policy.least_clusters
     if terms.clusters < least:
         have = "no held-out task shows" if terms.clusters == 0 else f"held-out tasks of {terms.clusters} show"
-        text = f"{have} this correction; the gate needs tasks from {least} sessions or more"
+        text = f"{have} this correction; the gate needs tasks from {counted(least, 'session')} or more"
         return Ruling(kind=VerdictKind.UNDERPOWERED, code="few-targets", why=text)
     need = 1 if suggest else pairs_needed(tally, terms)
     if not begun and pairs_left < need:

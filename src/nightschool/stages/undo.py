@@ -82,6 +82,17 @@ def _as_before(release: Release, now: LiveFile, store: Store) -> bytes | None:
     content = None if release.before is None else store.blob(release.before)
     if digest_of_file(now.content) != release.after:
         raise _stale(release, now, store)
+    if None not in {now.mode, release.after_mode} and now.mode != release.after_mode:
+        # Somebody narrowed or widened it since: giving an old mode back would undo that, too, unasked.
+        raise NotAllowed(
+            [
+                (
+                    "mode-changed",
+                    f"the bytes of {now.path} are what was written, its mode is not: {now.mode:04o} now, "
+                    f"{release.after_mode:04o} then; `chmod {release.after_mode:o}` it and undo again",
+                )
+            ]
+        )
     return content
 
 

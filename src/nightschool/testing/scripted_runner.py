@@ -15,6 +15,7 @@ from nightschool.core.errors import UserError, WorkspaceUnavailable
 from nightschool.core.jobs import Delivered, Failed, Job, Outcome, Reason, Role, Usage
 from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Surface, Workspace
 from nightschool.core.sessions import CallStatus, ToolCall
+from nightschool.core.tasks import FilesSource
 from nightschool.core.values import digest_of
 from nightschool.testing import apprentice
 from nightschool.testing.script import Script, plain
@@ -59,7 +60,9 @@ class ScriptedRunner:
         return "1+" + digest_of(self.script, _source())[:12]
 
     def check(self) -> None:
-        """A script needs neither program nor key."""
+        """A script needs neither program nor key, but a sandbox."""
+        with self.sandbox.open(SandboxPlan(workspace=FilesSource())):
+            return
 
     def run(self, job: Job, cancelled: Event) -> Outcome:
         if cancelled.is_set():
