@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from nightschool.cli.output import Steps
     from nightschool.core.sessions import Session
-    from nightschool.stages.harvest import HarvestReport
+    from nightschool.stages.harvest import HarvestReport, HarvestRequest
     from nightschool.wiring import Parts
 
 Paths = Annotated[
@@ -64,8 +65,6 @@ def harvest(
       nightschool harvest session.jsonl --dry-run --json
     """
     from nightschool.cli.when import moment, within  # noqa: PLC0415 - help needs no store
-    from nightschool.rules.corrections import enough  # noqa: PLC0415
-    from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
 
     out = Output(json=json)
     named = _named(paths, root)
@@ -85,14 +84,7 @@ def harvest(
             recognise=len(source or ()) != 1,
             dry_run=dry_run,
         )
-        report = read(
-            request,
-            sources=parts.sources(),
-            store=parts.store,
-            clock=parts.clock,
-            enough=enough,
-            progress=steps.at,
-        )
+        report = _read(parts, request, steps)
         known = _known(parts, report)
         wanted = known if (everything or begins) and not named else report.sessions
         listed = [session for session in wanted if within(session, begins)]
@@ -106,6 +98,20 @@ def harvest(
         "postponed": report.postponed,
     }
     return out.result(document, [*forgotten, *_pieces(report, rows, new, dry_run=dry_run)])
+
+
+def _read(parts: Parts, request: HarvestRequest, steps: Steps) -> HarvestReport:
+    from nightschool.rules.corrections import enough  # noqa: PLC0415
+    from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
+
+    return read(
+        request,
+        sources=parts.sources(),
+        store=parts.store,
+        clock=parts.clock,
+        enough=enough,
+        progress=steps.at,
+    )
 
 
 def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:
