@@ -18,7 +18,7 @@ from nightschool.core.sessions import skills_loaded
 from nightschool.core.skills import BOM
 from nightschool.core.tasks import Candidate, Footprint, Moment, Split
 from nightschool.rules import skill_body
-from nightschool.stages.cycle import Prepared
+from nightschool.stages.prepare import Prepared
 from nightschool.stages.releases import dossier
 from nightschool.testing.conformance.runner import job
 from nightschool.testing.demo import lay_out
