@@ -13,6 +13,8 @@ SETTINGS = (
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "gc.auto=0",
+    # A pack is kept as it came: taken apart, each object would be compressed again, here and by the next.
+    "fetch.unpackLimit=1",
     "maintenance.auto=false",
     "fetch.writeCommitGraph=false",
     "submodule.recurse=false",

@@ -18,6 +18,7 @@ from datetime import timedelta
 from pathlib import Path
 from threading import Event, Lock
 
+from nightschool.adapters.leftovers import FINISHED
 from nightschool.adapters.snapshots import OWN_GIT
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.jobs import Provision
@@ -29,7 +30,7 @@ VERSION = 1
 """Of what a layer holds and how it is laid."""
 POLL_SECONDS = 0.2
 LONGEST_COMPLAINT = 600
-WHOLE = "folders.json"
+WHOLE = FINISHED
 """Names the folders that the set-up made; written last, so that a layer with it is complete."""
 Stamp = tuple[int, int, int, int]
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from nightschool.adapters import snapshots
+from nightschool.adapters import leftovers, snapshots
 from nightschool.adapters.disk_use import DiskUse
 from nightschool.adapters.git_command import GitFailed, git
 from nightschool.adapters.layers import Layer, Over, lay, lay_home
@@ -102,11 +102,19 @@ class Workspaces:
         with _held(self._jobs.with_suffix(".lock")):
             if not self._swept:
                 self._sweep()
+                with suppress(OSError):
+                    leftovers.prune(self._mirrors, self._now())
                 self._swept = True
             base = Path(tempfile.mkdtemp(prefix="job-", dir=self._jobs)).resolve()
             mine = _alive(base)
             fcntl.flock(mine, fcntl.LOCK_EX)
         return base, mine
+
+    def _now(self) -> float:
+        """By the clock of the file system, which says how old what lies on it is."""
+        lock = self._jobs.with_suffix(".lock")
+        os.utime(lock)
+        return lock.stat().st_mtime
 
     def _sweep(self) -> None:
         """Remove the folders whose process is gone. What cannot be removed is no reason not to work."""
@@ -141,6 +149,7 @@ class Workspaces:
                 if not _holds(mirror, commit):
                     _unlock(mirror)
                     fetch(repository, commit, into=mirror, ref=f"refs/nightschool/{commit}", private=True)
+                leftovers.used(mirror, repository)
             except GitFailed as error:
                 raise WorkspaceUnavailable(
                     f"commit {commit[:12]} cannot be had from {source.repository}: {error}"
@@ -251,9 +260,10 @@ def fetch(source: Path, commit: str, *, into: Path, ref: str, private: bool = Fa
     """Fetch one commit without its history. The source is only read."""
     if not source.is_dir():
         raise GitFailed("that folder is gone")
+    # No search for likenesses: a copy on the same disk is not worth the time.
     reader = (
         "git -c gc.auto=0 -c core.hooksPath=/dev/null -c 'safe.directory=*' "
-        "-c uploadpack.allowAnySHA1InWant=true upload-pack"
+        "-c pack.window=0 -c uploadpack.allowAnySHA1InWant=true upload-pack"
     )
     git(
         [

@@ -57,7 +57,8 @@ def _agree(parts: Parts, provision: Provision, origin: Origin, out: Output, *, y
             otherwise=f'{way} set setup.command to your own or to "none" '
             "(NIGHTSCHOOL_SETUP_COMMAND goes before the project's file).",
         )
-    told = {"command": provision.setup, "network": provision.network, "from": str(origin), "by": parts.actor}
+    # Not the text, nor whose it is: what a project held is for `forget` to remove, and the name is enough.
+    told = {"network": provision.network, "by": parts.actor}
     write_private(agreed, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
 
 
