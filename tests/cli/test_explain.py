@@ -126,7 +126,7 @@ def test_a_proposal_is_explained_condition_by_condition(ledger: Path, tmp_path: 
     assert told["proposal"] == draft.id
     assert None in {one["holds"] for one in told["gate"]}
     assert [one["holds"] for one in told["adopting"]].count(False) == 1
-    ask("run", "--yes", "--max-jobs", "200")
+    ask("run", "--yes", "--max-jobs", "2000")
     told = ask("explain", draft.id)
     assert {one["holds"] for one in told["gate"]} == {True}
     assert {one["holds"] for one in told["adopting"]} == {True}
