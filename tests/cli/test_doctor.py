@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,15 @@ def test_tested_versions_are_those_that_the_tests_install() -> None:
     installed = {version for text, version in package["dependencies"].items() if "/" in text}
     assert set(TESTED) == set(AGENTS)
     assert {version for versions in TESTED.values() for version in versions} == installed
+
+
+def test_doctor_tells_an_extra_that_is_asked_for_and_missing(
+    home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second opinion that cannot be had would stop a run late: it is told here, with its install line."""
+    monkeypatch.setenv("NIGHTSCHOOL_PUBLISH_SECOND_OPINION", "true")
+    assert about(ask("doctor", code=4), "second opinion") == []
+    monkeypatch.setitem(sys.modules, "detect_secrets.core.plugins.util", None)
+    (found,) = about(ask("doctor", code=4), "second opinion")
+    assert found["state"] == "blocks"
+    assert 'pip install "nightschool[scan]"' in found["text"]

@@ -114,6 +114,7 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
                 yield Finding(about="store", state="ok", text=text)
                 yield from _sandbox(parts)
                 yield from _login(chosen, parts)
+                yield from _second_opinion(parts)
                 yield from _scheduled_login(chosen, parts)
                 yield _clock(parts)
     except (NightschoolError, OSError) as error:
@@ -330,6 +331,15 @@ def _login(chosen: Settings, parts: Parts) -> Iterator[Finding]:
         return  # no sandbox: told above, with its fix
     else:
         yield Finding(about="login", state="ok", text=f"{name} has a key or a token for the sandbox")
+
+
+def _second_opinion(parts: Parts) -> Iterator[Finding]:
+    """An extra that the settings ask for and that is not installed keeps every proposal from being staged."""
+    try:
+        parts.vet()
+    except UserError as error:
+        fix = "install it into the environment that nightschool runs in"
+        yield Finding(about="second opinion", state="blocks", text=str(error), fix=fix)
 
 
 def _settings(chosen: Settings) -> Iterator[Finding]:
