@@ -79,9 +79,10 @@ def outcome_of(sandbox: BubblewrapSandbox, script: str, *, seconds: float = 60) 
     [
         "for i in $(seq 100); do head -c 300000 /dev/zero > part-$i; done; sleep 1000",
         "mkdir -p ~/a/b; while :; do head -c 300000 /dev/zero >> ~/a/b/one; sleep 0.01; done",
+        "exec 3> x; rm x; while :; do head -c 99999 /dev/zero >&3; sleep 0.01; done",
         "trap '' TERM INT; (setsid bash -c 'while :; do head -c 99999 /dev/zero >> x; done' &); sleep 1000",
     ],
-    ids=["many files", "one file in HOME", "a child in a session of its own"],
+    ids=["many files", "one file in HOME", "a file without a name", "a child in a session of its own"],
 )
 def test_an_agent_that_fills_the_disk_is_stopped_and_scores_zero(script: str, tmp_path: Path) -> None:
     """Workspace and HOME together are bounded: beyond it the job ends as its own failure, with the reason."""
@@ -117,7 +118,7 @@ def test_a_count_of_many_files_goes_on_where_it_was(tmp_path: Path, monkeypatch:
     for number in range(500, 701):
         (tmp_path / str(number)).touch()
     looks = 1
-    while not use.exceeded():
+    while not use.exceeded(lambda _: 0):
         looks += 1
     assert looks > 5
 

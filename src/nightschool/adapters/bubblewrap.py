@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import Event
 
-from nightschool.adapters import bubblewrap_binary, forwarder
+from nightschool.adapters import bubblewrap_binary, disk_use, forwarder
 from nightschool.adapters.cgroups import Group, limit_group
 from nightschool.adapters.layers import Layers
 from nightschool.adapters.processes import run_to_end
@@ -259,7 +259,7 @@ class BubblewrapWorkspace:
                     stdin=command.stdin,
                     timeout=command.timeout,
                     cancelled=cancelled,
-                    overfull=self._folder.overfull,
+                    overfull=lambda: self._folder.overfull(first.nameless),
                     kill=first.kill,
                 )
             finally:
@@ -354,19 +354,25 @@ class _Inside:
         self._process = process
         self._status = status
         self._text = b""
+        self._pid = 0
         self._pidfd: int | None = None
         # The first line comes in pieces; the end of the pipe means that bubblewrap ended before it.
         while b"\n" not in self._text and self._read(START_SECONDS):
             continue
         if b"\n" in self._text:
             with suppress(OSError):
-                self._pidfd = os.pidfd_open(json.loads(self._text.splitlines()[0])["child-pid"])
+                self._pid = json.loads(self._text.splitlines()[0])["child-pid"]
+                self._pidfd = os.pidfd_open(self._pid)
 
     def _read(self, seconds: float) -> bool:
         ready, _, _ = select.select([self._status], [], [], seconds)
         chunk = os.read(self._status, 1 << 12) if ready else b""
         self._text += chunk
         return bool(chunk)
+
+    def nameless(self, device: int) -> int:
+        """What is held open inside of files that were removed: it shows in no folder."""
+        return disk_use.nameless(self._pid, device)
 
     def kill(self) -> None:
         """End everything inside and wait until it is gone. Harmless when it is already."""

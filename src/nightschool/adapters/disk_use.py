@@ -10,15 +10,15 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 LEAST_BYTES = 4096
 """Of a file, folder or link: a million empty ones fill a disk too."""
 FREE_BYTES = 64 << 20
-"""What a disk must have left for a job to go on. What hides from the count (a file without a name, a folder
-that cannot be listed) ends here."""
+"""What a disk must have left for a job to go on. What hides from the count (a folder that cannot be listed)
+ends here."""
 SLICE = 0.01
 """Seconds of counting at a time."""
 PAUSE = 0.3
@@ -34,21 +34,26 @@ class DiskUse:
         self._folder = folder
         self._limit = max(_used(folder)) + may_grow
         self._round = _used(folder)
+        self._used = 0
         self._next = self._worked = 0.0
 
-    def exceeded(self) -> bool:
-        """Count on for a slice. Raises `OSError` (ENOSPC) where the disk itself has nothing left."""
+    def exceeded(self, more: Callable[[int], int]) -> bool:
+        """Count on for a slice. `more` tells what the job takes up of a device besides, once in a count.
+        Raises `OSError` (ENOSPC) where the disk itself has nothing left."""
         began = time.monotonic()
         if began < self._next:
             return False
         if self._worked == 0.0:
             self._has_room()
-        for used in self._round:
-            if used > self._limit:
+        for counted in self._round:
+            self._used = counted
+            if counted > self._limit:
                 return True
             if time.monotonic() - began > SLICE:
                 self._worked += time.monotonic() - began
                 return False
+        if self._used + more(self._folder.stat().st_dev) > self._limit:
+            return True
         pause = max(PAUSE, TIMES * (self._worked + time.monotonic() - began))
         self._next, self._worked = time.monotonic() + pause, 0.0
         self._round = _used(self._folder)
@@ -58,6 +63,29 @@ class DiskUse:
         free = shutil.disk_usage(self._folder).free
         if free < FREE_BYTES:
             raise OSError(errno.ENOSPC, f"only {free >> 20} MiB are left where jobs work", str(self._folder))
+
+
+def nameless(first: int, device: int) -> int:
+    """The bytes of files on a device that have no name any more, and that are held open by `first` or by
+    another process of its namespace."""
+    found: dict[int, int] = {}
+    with suppress(OSError):
+        namespace = Path(f"/proc/{first}/ns/pid").stat().st_ino
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if (process / "ns/pid").stat().st_ino == namespace:
+                    found |= _nameless(process / "fd", device)
+    return sum(found.values())
+
+
+def _nameless(descriptors: Path, device: int) -> dict[int, int]:
+    found = {}
+    for descriptor in descriptors.iterdir():
+        with suppress(OSError):
+            known = descriptor.stat()
+            if known.st_nlink == 0 and known.st_dev == device:
+                found[known.st_ino] = known.st_blocks * 512
+    return found
 
 
 def _used(folder: Path) -> Iterator[int]:

@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -201,9 +201,9 @@ class Folder:
                 raise WorkspaceUnavailable(f"{path} cannot be sealed: it is gone, or reached through a link")
         return tuple(PurePosixPath(path.relative_to(self.home)) for path in paths)
 
-    def overfull(self) -> bool:
-        """Whether the job has added more than its plan allows."""
-        return self.disk is not None and self.disk.exceeded()
+    def overfull(self, more: Callable[[int], int] = lambda _device: 0) -> bool:
+        """Whether the job has added more than its plan allows, with what it takes up without a name."""
+        return self.disk is not None and self.disk.exceeded(more)
 
     def lay(self, layer: Layer, *, mounts: bool) -> None:
         """Lay what a set-up left under the job: of the workspace now, of HOME before the first command."""
