@@ -122,6 +122,8 @@ class SetUp(Value):
     ] = None
     network: Annotated[Switch, About("Whether it has a network, that of this machine.", REACHES)] = False
     minutes: Annotated[Count, About("Minutes after which it is stopped.", lower=True)] = 15
+    submodules: Annotated[Switch, About("Whether submodules are laid, as this machine has them.")] = False
+    lfs: Annotated[Switch, About("Whether large files have the content that this machine has.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 from importlib.metadata import entry_points
@@ -243,10 +243,10 @@ class Parts:
         root = Path(project)
         file = root if root.is_absolute() and (root / PROJECT_FILE).is_file() else None
         chosen = load(project=file, environment=self.environment)
-        asked = Provision(
-            setup=chosen.setup.command, network=chosen.setup.network, minutes=chosen.setup.minutes
-        )
-        return (asked if asked.setup else Provision()), chosen.origin("setup.command")
+        plain = Provision(submodules=chosen.setup.submodules, lfs=chosen.setup.lfs)
+        asked = chosen.setup
+        full = replace(plain, setup=asked.command, network=asked.network, minutes=asked.minutes)
+        return (full if asked.command else plain), chosen.origin("setup.command")
 
     def preparation(self, *, project: str | None, progress: Progress) -> Preparation:
         """Reading and mining over one project (its root), or over all with None."""

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from nightschool.adapters.git_command import GitFailed, git, git_program
 from nightschool.core.errors import UserError
-from nightschool.core.harness import Absent, check_relative
+from nightschool.core.harness import LARGE_FILES, SUBMODULE, Absent, check_relative
 from nightschool.core.sessions import in_text
 
 _BRANCH = re.compile(r"(?!-)(?:(?!\.\.|@\{)[^\x00-\x20\x7f~^:?*\[\\]){1,255}\Z")
 """A name that git allows: what else stands there is read as a revision, or as a pattern."""
-SUBMODULE = b"160000 "
+GITLINK = b"160000 "
 """Begins the row of a tree that names a commit of another repository."""
 MOST_ABSENT = 50
 REMEMBERED = 4096
@@ -87,11 +87,11 @@ class GitProjects:
             return ()
         rows = [row.partition(b"\t") for row in tree.split(b"\0") if row]
         known = {name for _, _, name in rows}
-        modules = [name for about, _, name in rows if about.startswith(SUBMODULE)]
+        modules = [name for about, _, name in rows if about.startswith(GITLINK)]
         beside = [os.fsencode(path.name) for path in Path(root).glob(".env*") if path.is_file()]
         found = (
-            *(("submodule", name, ".gitmodules") for name in modules),
-            *(("large files (LFS)", name, ".gitattributes") for name in _large(Path(root), commit)),
+            *((SUBMODULE, name, ".gitmodules") for name in modules),
+            *((LARGE_FILES, name, ".gitattributes") for name in _large(Path(root), commit)),
             *(("file that git does not keep", name, "") for name in sorted(beside) if name not in known),
         )
         return tuple(

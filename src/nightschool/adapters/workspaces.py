@@ -16,13 +16,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from nightschool.adapters import leftovers, snapshots
+from nightschool.adapters import attachments, leftovers, snapshots
 from nightschool.adapters.disk_use import DiskUse
 from nightschool.adapters.git_command import GitFailed, git
 from nightschool.adapters.layers import Layer, Over, lay, lay_home
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
-from nightschool.core.jobs import FileChange
+from nightschool.core.jobs import FileChange, Provision
 from nightschool.core.ports import SandboxPlan
 from nightschool.core.tasks import FilesSource, GitSource
 from nightschool.core.values import digest_of
@@ -66,6 +66,7 @@ class Workspaces:
                 case GitSource() as source:
                     mirror = self.mirror(source)
                     _check_out(mirror, source, root)
+                    self._attach(source, root, plan.provision)
                     folder.begin(mirror, source.commit)
                     if layer is not None:
                         folder.lay(layer, mounts=mounts)
@@ -81,6 +82,17 @@ class Workspaces:
         finally:
             remove_tree(base)
             os.close(mine)
+
+    def _attach(self, source: GitSource, root: Path, provision: Provision) -> None:
+        try:
+            if provision.submodules:
+                attachments.submodules(source, root, lambda part, at: _check_out(self.mirror(part), part, at))
+            if provision.lfs:
+                attachments.large_files(Path(source.repository), root)
+        except (GitFailed, OSError) as error:
+            raise WorkspaceUnavailable(
+                f"submodules or large files of {source.repository} cannot be laid: {error}"
+            ) from error
 
     def clear(self, repositories: Collection[str]) -> None:
         """Remove the mirrors of all repositories but these, and what killed jobs left. No job may run."""

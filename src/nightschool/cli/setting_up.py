@@ -26,14 +26,15 @@ def provisions(
 ) -> dict[str, Provision]:
     """What the workspaces of each project are given. Asks once for each command that a project brought;
     raises `NotAllowed` where nobody agrees. Without `asks` nothing will be run, so nobody is asked."""
-    from nightschool.core.tasks import GitSource  # noqa: PLC0415 - help needs no tasks
+    from nightschool.core.jobs import Provision  # noqa: PLC0415 - help needs no tasks
+    from nightschool.core.tasks import GitSource  # noqa: PLC0415
 
     found: dict[str, Provision] = {}
     for project in sorted({task.project for task in tasks if isinstance(task.workspace, GitSource)}):
         provision, origin = parts.provision(project)
-        if provision.setup is None:
+        if provision == Provision():
             continue
-        if asks and origin.place == "project":
+        if provision.setup is not None and asks and origin.place == "project":
             _agree(parts, provision, origin, out, yes=yes)
         found[project] = provision
     return found

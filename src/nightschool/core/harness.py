@@ -113,6 +113,11 @@ class Absent(Value):
     """The file that names it."""
 
 
+SUBMODULE = "submodule"
+LARGE_FILES = "large files (LFS)"
+"""Kinds of what is absent that a setting brings."""
+
+
 class Severity(StrEnum):
     NOTE = "note"
     WARNING = "warning"

@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Literal
 
-from nightschool.core.harness import File, Harness
+from nightschool.core.harness import LARGE_FILES, SUBMODULE, File, Harness
 from nightschool.core.sessions import ToolCall
 from nightschool.core.tasks import FilesSource, WorkspaceSource
 from nightschool.core.values import Digest, Record, Value, digest_of
@@ -44,6 +44,16 @@ class Provision(Value):
     """Whether that command, and nothing else, has a network."""
     minutes: int = 15
     """After which it is stopped."""
+    submodules: bool = False
+    """Whether the files of submodules are laid in their places, from the person's own folder."""
+    lfs: bool = False
+    """Whether the content of large files stands in the place of their pointers, from there too."""
+
+    @property
+    def brings(self) -> frozenset[str]:
+        """Kinds of what a commit does not hold that are laid under it."""
+        kinds = ((SUBMODULE, self.submodules), (LARGE_FILES, self.lfs))
+        return frozenset(kind for kind, laid in kinds if laid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
