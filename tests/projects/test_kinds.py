@@ -20,7 +20,7 @@ from nightschool.adapters.git_projects import GitProjects
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.workspaces import Workspaces
 from nightschool.core.harness import File, Harness
-from nightschool.core.jobs import Delivered
+from nightschool.core.jobs import Delivered, Provision
 from nightschool.core.ports import SandboxPlan
 from nightschool.core.tasks import FilesSource, GitSource
 from nightschool.core.trials import Arm, TrialRequest
@@ -245,7 +245,10 @@ def test_what_no_workspace_holds_is_named(tmp_path: Path) -> None:
     builders.write(kind.root, {".env": "TOKEN=do-not-show-me\n", ".env.local": "A=1\n"})
     builders.sessions(home, kind)
     with cycle_of(tmp_path, home, str(kind.root)) as (parts, cycle):
-        report = cycle.report(prepared(parts, cycle), [])
+        known = prepared(parts, cycle)
+        report = cycle.report(known, [])
+        cycle.replay.provisions[str(kind.root)] = Provision(submodules=True, lfs=True)
+        given = cycle.report(known, [])
     named = [(absent.kind, absent.name) for absent in report.missing if str(kind.root) in absent.place]
     assert named == [
         ("submodule", "vendor/lib"),
@@ -254,6 +257,8 @@ def test_what_no_workspace_holds_is_named(tmp_path: Path) -> None:
         ("file that git does not keep", ".env.local"),
     ]
     assert "do-not-show-me" not in str(report)
+    kinds = {absent.kind for absent in given.missing if str(kind.root) in absent.place}
+    assert kinds == {"file that git does not keep"}
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])

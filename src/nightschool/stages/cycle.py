@@ -179,7 +179,7 @@ class Cycle:
 
     def _missing(self, mined: Mined) -> tuple[Absent, ...]:
         """What the practice of these candidates lacks of the person's own configuration, redacted."""
-        found = (*self.aiming.missing(mined.candidates), *mined.absent)
+        found = (*self.aiming.missing(mined.candidates), *self.replay.lacking(mined.absent))
         return tuple(dict.fromkeys(replace(absent, name=self.redact(absent.name)) for absent in found))
 
     def _learn(self, candidate: Candidate, mined: Mined) -> Learned:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from nightschool.core.errors import BudgetExhausted
+from nightschool.core.harness import Absent
 from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Provision, Role
 from nightschool.core.ports import Engine, Progress, Store
 from nightschool.core.sessions import skills_loaded
@@ -59,6 +61,13 @@ class Replay:
         """What a trial depends on besides task, harness, runner and model."""
         given = sorted(self.provisions.items())
         return digest_of(self.options, self.surface_version, *([given] if given else []))
+
+    def lacking(self, absent: Sequence[Absent]) -> Iterator[Absent]:
+        """Of what the commits do not hold what these workspaces are not given either."""
+        for one in absent:
+            project = posixpath.dirname(one.place)
+            if one.kind not in self.provisions.get(project, Provision()).brings:
+                yield one
 
     def ask(self, job: Job) -> Outcome:
         """One job that is no trial (an edit), through the same engine, retries and budget."""
