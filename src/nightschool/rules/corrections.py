@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from nightschool.core.sessions import Session, Speaker, Turn
 from nightschool.core.tasks import Correction, Moment, Procedure
 from nightschool.rules.alike import alike_groups
+from nightschool.rules.gist import gist
 from nightschool.rules.instructions import STANDING
 from nightschool.rules.procedures import named_in, procedure
 from nightschool.rules.prose import (
@@ -142,7 +143,7 @@ def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[E
     quote = told if len(said(told)) >= FEWEST else " ".join(parts[parts.index(told) :][:2])
     if len(said(quote)) < FEWEST:
         return ()
-    return (Explicit(quote=quote, position=0),)
+    return (Explicit(quote=quote, position=0, forbids=gist(quote).forbids),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,13 +202,13 @@ def _homes(found: Iterable[Said]) -> Mapping[str, str]:
 
 
 def _alike(loose: Sequence[Said]) -> Iterator[list[Said]]:
-    """Statements of one polarity that share nearly all their words."""
+    """Statements that go one way and share nearly all the words that carry them."""
     for forbids in (False, True):
         some = [one for one in loose if one.forbids is forbids]
         names = [f"{one.moment.session}\n{one.moment.turn}\n{one.key}" for one in some]
         by_name = dict(zip(names, some, strict=True))
         for group in alike_groups(
-            {name: frozenset(said(one.moment.quote)) for name, one in by_name.items()}, ALIKE
+            {name: gist(one.moment.quote).words for name, one in by_name.items()}, ALIKE
         ):
             yield [by_name[name] for name in group]
 

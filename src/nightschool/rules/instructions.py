@@ -214,47 +214,6 @@ STANDING: Final = re.compile(
     re.IGNORECASE,
 )
 """Says that it holds for later work too."""
-FORBIDS: Final = re.compile(
-    r"(?<!\w)(?:never|don['’]?t|do not|stop|avoid|no more|not|nie|niemals|nicht|keine?n?|jamais|pas|plus|"
-    r"nunca|jamás|no|não|non|mai|никогда|не|нельзя)(?!\w)"
-    r"|不要|别|別|不许|禁止|ないで|しない|わない|말고|절대|마세요",
-    re.IGNORECASE,
-)
-"""Says what not to do."""
-
-
-def _statement(entries: str) -> re.Pattern[str]:
-    text = entries.replace("{nein}", _SLOTS["{nein}"]).replace("'", "['’]?")
-    return re.compile(text, re.IGNORECASE | re.VERBOSE)
-
-
-LASTING: Final = _statement(
-    r"""
-      ^{nein}(?:
-          (?:always|never)\s+(?!mind\b)\w | (?:from\snow\son|next\stime)\b | in\s(?:the\s)?future[,\s]
-        | remember[:,]?\s(?:to\s)?(?:always|never)\b | make\ssure\s(?:to|you)\salways\b
-        | (?:immer|niemals|nie|künftig|ab\sjetzt)\s | (?:toujours|jamais|désormais)\s | ne\s.{1,30}\sjamais\b
-        | (?:siempre|nunca|jamás|sempre)\s | non\s.{1,20}\smai\b | (?:всегда|никогда|впредь)\s
-      )
-    | ^[请請]?(?:永远|永遠|总是|總是|始终|以后|今后|一律|每次|千万|务必|務必)
-    | (?:常に|必ず|いつも|今後は|これからは|二度と|絶対に).*(?:て|で|こと|な|ください|下さい)[。!！]?$
-    | ^(?:항상|절대)
-    """
-)
-"""A statement that holds for later work too, with no term that a machine could look for."""
-FORBIDDING: Final = _statement(
-    r"""
-      ^{nein}(?:
-          (?:don't|do\snot)\s+(?!(?:worry|forget|bother|know|think|see|understand|have|need|you|we|get\sme
-            |care|mind|hesitate|want|like|believe|be)\b)\w
-        | (?:use|prefer)\s.{2,60}(?:,\s*|\s)(?:not|instead\sof|rather\sthan)\s.{2,60}
-        | stop\s+\w+ing\b | (?:hör\sauf|lass\sdas)\b | arrête[zr]?\sd(?:e\s|') | deja\sde\s | pare\sde\s
-        | smetti(?:la)?\sdi\s | перестань\s
-      )
-    | ^[请請]?(?:不要|别再|別再) | ないで(?:ください|下さい)?[。!！]?$
-    """
-)
-"""Forbids something, perhaps only this once: a correction where it opens a message to an agent that acted."""
 
 
 def clear_term(found: str | None, *, code_only: bool = False) -> str | None:

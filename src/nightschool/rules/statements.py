@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 
 from nightschool.core.values import Value
 from nightschool.rules.checking import holds_term
+from nightschool.rules.clauses import at_front, is_duty, is_lasting_order, is_prohibition
+from nightschool.rules.gist import gist
 from nightschool.rules.instructions import (
-    FORBIDDING,
-    FORBIDS,
-    LASTING,
     PAIRS,
     STANDING,
     UNWANTED,
@@ -110,10 +109,15 @@ def _each(parts: tuple[str, ...]) -> Iterator[Explicit]:
         item = _instruction(part) or _bare(part)
         if item is not None:
             yield replace(item, position=position)
-        elif word_count(part) >= FEWEST and _states(part, leads=position == 0 or reproached):
-            standing = STANDING.search(part) is not None
-            forbids = FORBIDS.search(part) is not None
-            yield Explicit(quote=part, position=position, standing=standing, forbids=forbids)
+        elif word_count(part) >= FEWEST and _states(part, leads=reproached or _leads(parts, position)):
+            # Elsewhere than in front "always" may speak of the product: no first request is told by it.
+            standing = at_front(part) and STANDING.search(part) is not None
+            yield Explicit(quote=part, position=position, standing=standing, forbids=gist(part).forbids)
+
+
+def _leads(parts: tuple[str, ...], position: int) -> bool:
+    """Whether nothing but thanks and the like stands before it."""
+    return all(is_acknowledgement(part) for part in parts[:position])
 
 
 _POLITE = re.compile(
@@ -130,7 +134,7 @@ def _asked(part: str, position: int) -> Iterator[Explicit]:
 
 
 def _states(part: str, *, leads: bool) -> bool:
-    return LASTING.search(part) is not None or (leads and FORBIDDING.search(part) is not None)
+    return at_front(part) or is_duty(part) or (leads and (is_lasting_order(part) or is_prohibition(part)))
 
 
 _BARE = re.compile(
