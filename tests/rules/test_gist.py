@@ -25,6 +25,8 @@ from nightschool.rules.gist import gist
         ("no hagas nunca commit sin preguntar", "no hagas commit sin preguntar"),
         ("Никогда не добавляй комментарии", "не добавляйте комментарий"),
         ("always commit", "from now on always commit"),
+        ("always avoid asking first", "never ask first"),
+        ("以后一律不要自动提交代码", "不要自动提交代码"),
     ],
 )
 def test_the_same_in_other_words(one: str, other: str) -> None:
@@ -50,6 +52,12 @@ def test_the_same_in_other_words(one: str, other: str) -> None:
 def test_opposites_differ(one: str, other: str) -> None:
     """What forbids is never like what asks for it, and a negation further in stays."""
     assert gist(one) != gist(other)
+
+
+def test_opposite_reproaches_are_two() -> None:
+    """A reproach goes one way too: it is never joined with its opposite."""
+    texts = ("I said always squash the commits", "I said never squash the commits")
+    assert len(corrections([corrected(str(n), f"Job {n}", text, day=n) for n, text in enumerate(texts)])) == 2
 
 
 WAYS = {

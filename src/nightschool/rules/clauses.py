@@ -1,9 +1,10 @@
 """How people say what is to hold for later, or must not be done, with no term that a machine could find.
 
-Relieves instructions of what has no terms. Lists by language, in which a space is any white space, brackets group, `'` is either apostrophe. Each entry begins where a clause begins, and looks no
-further than a bounded way into it: an adverb at the front ("never push"), a duty of the one who is spoken to
-("you should always", "du sollst nie"), an imperative beside its adverb ("führe immer", "lance toujours"), or
-a prohibition ("n'ajoute pas", "no toques", "keine ... bitte").
+Relieves instructions of what has no terms. Lists by language, in which a space is any white space, brackets
+group, `'` is either apostrophe. Each entry begins where a clause begins, and looks no further than a bounded
+way into it: an adverb at the front ("never push"), a duty of the one who is spoken to ("you should always",
+"du sollst nie"), an imperative beside its adverb ("führe immer", "lance toujours"), or a prohibition
+("n'ajoute pas", "no toques", "keine ... bitte").
 """
 # ruff: noqa: RUF001 - words of other languages are written in their own letters
 
@@ -125,9 +126,6 @@ FRONT: Final[Mapping[str, tuple[str, ...]]] = {
         "(永远|永遠|总是|總是|始终|今后|一律|千万|务必|務必|必须始终|绝对不要|绝不要)(?!报错|失败|出错|崩溃|一样|这样)",
         "以后(?!再说|吧|会)",
         "每次(?=.{0,20}(要|请|先|必须|应该|别))(?!.{0,20}(报错|失败|出错|崩溃))",
-        "(你)?(应该|应当|必须|一定要|需要|要|得)(总是|總是|始终|永远|每次)",
-        ".{1,12}(永远|绝对|千万|一定|绝)(不要|别|不能|不得|不许)",
-        ".{1,12}前(都)?(必须|务必|一定要|都要|总是|始终)",
     ),
     "ja": (
         "(?!.*(ありがと|お世話))(.{0,40}(に|は|を|、))?(常に|必ず|いつも|今後は|これからは|二度と|絶対に|毎回|決して)"
@@ -142,6 +140,7 @@ DUTIES: Final[Mapping[str, tuple[str, ...]]] = {
         rf"(i (think|said|told you|repeat|mean) (that )?)?(you|we) (really |just )?{_DUTY_EN}"
         rf" (really |please )?(always|never)( ever)? (?!{_PASSIVE_EN})\w",
         rf"(you|we) (always|never) {_DUTY_EN} (?!{_PASSIVE_EN})\w",
+        rf"(you|we) {_DUTY_EN} (?!{_PASSIVE_EN})\w.{{1,80}} always[.!]*$",
         "i (want|need|expect|'d like|would like) you to (always|never) \\w",
         "i always (want|need|expect) you to \\w",
         "(make sure|be sure|remember|try)( that)?( you| we)?( to)?( please)?,? (always|never) \\w",
@@ -171,6 +170,11 @@ DUTIES: Final[Mapping[str, tuple[str, ...]]] = {
         f"(ты|вы) (всегда|никогда не) {_DUTY_RU} \\w",
         f"(ты|вы) {_DUTY_RU} (всегда|никогда не) \\w",
         "(нужно|надо|следует) всегда \\w",
+    ),
+    "zh": (
+        "(你)?(应该|应当|必须|一定要|需要|要|得)(总是|總是|始终|永远|每次)",
+        ".{1,12}(永远|绝对|千万|一定|绝)(不要|别|不能|不得|不许)",
+        ".{1,12}前(都)?(必须|务必|一定要|都要|总是|始终)",
     ),
 }
 """The one who is spoken to should, must, may not: in any clause that stands by itself."""
@@ -216,7 +220,7 @@ PROHIBITIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "fr": (
         "arrête[zr]? d(e |')",
-        rf"(ne |n')(?!{_STATE_FR})\w+( [\w-]+)? (pas|plus|aucune?|rien)\b",
+        rf"(ne |n')(?!{_STATE_FR})\w+( [\w-]+)? (pas|plus|aucune?|rien)\b(?! qu)",
         r"(ne|n')\s*pas \w+(er|ir|re)\b",
         "(tu|vous) ne (dois|devez|devrais) (pas|plus) \\w",
         rf"(plus|pas) (de |d')(?!({_NOUNS['fr']})\b).{{1,60}}(s'il (te|vous) pla[iî]t|stp|svp)[.!]*$",
@@ -231,7 +235,8 @@ PROHIBITIONS: Final[Mapping[str, tuple[str, ...]]] = {
         rf"não (?!{_STATE_PT})\w{{2,}}(e|em|es|ar|er|ir)\b",
         "não (faça|faz|mexa|escreva|remova|ponha|inclua|suba|toca|mexe)\\w?\\b",
         "(você )?não (deve|pode) \\w+(ar|er|ir)\\b",
-        r"non (?!(vedere|sapere|potere|essere|avere|preoccup\w*|dimentic\w*|esitare)\b)\w{2,}(are"
+        r"non (?!(vedere|sapere|potere|essere|avere|(?:ap|com|s)?pare|preoccup\w*|dimentic\w*"
+        r"|esitare)\b)\w{2,}(are"
         r"|ere|ire|arlo|arla|urre|erlo)\b",
         "non devi (mai )?\\w+(are|ere|ire)\\b",
         "(niente|basta) .{2,60}per favore[.!]*$",
