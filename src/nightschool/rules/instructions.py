@@ -214,6 +214,13 @@ STANDING: Final = re.compile(
     re.IGNORECASE,
 )
 """Says that it holds for later work too."""
+FORBIDS: Final = re.compile(
+    r"(?<!\w)(?:never|don['’]?t|do not|stop|avoid|no more|not|nie|niemals|nicht|keine?n?|jamais|pas|plus|"
+    r"nunca|jamás|no|não|non|mai|никогда|не|нельзя)(?!\w)"
+    r"|不要|别|別|不许|禁止|ないで|しない|わない|말고|절대|마세요",
+    re.IGNORECASE,
+)
+"""Says somewhere what not to do."""
 
 
 def clear_term(found: str | None, *, code_only: bool = False) -> str | None:
