@@ -19,11 +19,30 @@ from soak.forks import run_for, run_whole
 
 MOST = 1 << 18
 """Bytes of a file: large enough that writing it takes its time."""
+WORDS = (
+    "amounts",
+    "are",
+    "in",
+    "cents",
+    "keep",
+    "functions",
+    "short",
+    "größer",
+    "使用",
+    "tests",
+    "first",
+    "and",
+    "dates",
+)
+"""Of what a look at a draft before it is published finds no fault with."""
 MODES = (0o600, 0o640, 0o644, 0o755, 0o444)
 
 
 def _content(random: Random) -> bytes:
-    return random.randbytes(random.choice((0, 100, 5000, MOST)))
+    """Text of a memory file, of very different lengths."""
+    length = random.choice((0, 100, 5000, MOST))
+    lines = (" ".join(random.choices(WORDS, k=12)) for _ in range(length // 60))
+    return "".join(f"- {line}\n" for line in lines).encode()
 
 
 @cache
@@ -59,7 +78,7 @@ def _span(shared: Path) -> float:
     home, path = folder / "home", folder / "project" / "CLAUDE.md"
     path.parent.mkdir(parents=True)
     shutil.copytree(_empty_home(shared), home)
-    run_whole(lambda: _prepare(home, path, None, bytes(MOST), "adopt"))
+    run_whole(lambda: _prepare(home, path, None, b"- keep it short\n" * (MOST // 16), "adopt"))
     return run_whole(lambda: _act(home, path, "adopt"))
 
 
