@@ -256,3 +256,9 @@ def test_all_that_is_kept_is_for_the_person_alone(place: Place) -> None:
     """Below our home no file and no folder can be read by anyone else."""
     open_to_others = [path for path in place.ours.rglob("*") if stat.S_IMODE(path.lstat().st_mode) & 0o077]
     assert open_to_others == []
+
+
+def test_an_empty_name_forgets_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """`forget "$UNSET"` is wrong use: it never means the folder that one stands in."""
+    assert app.run(["forget", "", "--yes"]) == 2
+    assert "empty name" in capsys.readouterr().err

@@ -268,3 +268,12 @@ def test_an_impossible_effect_is_wrong_use(capsys: pytest.CaptureFixture[str]) -
     """An effect that leaves no chance between 0 and 1 is refused with the reason."""
     assert run(["gate", "calibrate", "--simulate", "5", "--effect", "0.9"]) == 2
     assert "choose another effect" in capsys.readouterr().err
+
+
+def test_a_relative_home_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sessions of one HOME never go to the store of another because a path was relative."""
+    monkeypatch.setenv("HOME", "..")
+    assert run(["corrections"]) == 2
+    assert "absolute" in capsys.readouterr().err

@@ -66,6 +66,16 @@ def test_a_projects_command_is_agreed_to_once(
     assert asked[4:] == ["Run it?"]
 
 
+def test_a_projects_command_is_shown_before_and_under_yes(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--yes` asks nothing, but what a clone brought is shown: in the plan, and before it first runs."""
+    assert app.run(["run", "--dry-run"]) == 0
+    assert "echo 1 > deps/one" in capsys.readouterr().out
+    assert app.run(["run", "--yes"]) == 3
+    assert "echo 1 > deps/one" in capsys.readouterr().err
+
+
 def test_the_persons_own_command_is_not_asked_about(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

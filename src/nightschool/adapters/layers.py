@@ -270,7 +270,7 @@ def _clear(path: Path) -> None:
 @contextmanager
 def _held(lock: Path, cancelled: Event) -> Iterator[None]:
     """One process at a time makes a layer; who waits can be stopped. The lock dies with its process."""
-    with lock.open("wb") as stream:
+    with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600), "wb") as stream:
         while True:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

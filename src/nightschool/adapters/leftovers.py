@@ -19,7 +19,9 @@ FINISHED = "folders.json"
 
 def used(mirror: Path, repository: Path) -> None:
     """Note that a mirror is used now, and of which repository it is."""
-    (mirror / SOURCE).write_bytes(os.fsencode(repository))
+    descriptor = os.open(mirror / SOURCE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(os.fsencode(repository))
 
 
 def prune(mirrors: Path, now: float) -> None:

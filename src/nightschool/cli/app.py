@@ -40,7 +40,7 @@ from nightschool.cli import run as run_command
 from nightschool.cli.exits import ENVIRONMENT, ExitCode, error_code, exit_code
 from nightschool.cli.output import Output
 from nightschool.cli.render import Line
-from nightschool.core.errors import NightschoolError, NotAllowed
+from nightschool.core.errors import NightschoolError, NotAllowed, UserError
 
 Command = Callable[..., ExitCode]
 
@@ -205,6 +205,7 @@ def _told(arguments: Sequence[str]) -> int:
     """The exit code, after telling what went wrong. A defect of ours keeps its traceback."""
     out = Output(json=wants_json(arguments))
     try:
+        _need_home()
         # Not through typer's own main: it would swallow a broken pipe and an interrupt.
         command = typer.main.get_command(app())
         with command.make_context("nightschool", _asked(arguments)) as context:
@@ -222,6 +223,14 @@ def _told(arguments: Sequence[str]) -> int:
             raise
         where = f"{error.filename}: " if error.filename else ""
         return _tell(out, "system", f"{where}{error.strerror}", ExitCode.FAILED)
+
+
+def _need_home() -> None:
+    """A relative HOME means another folder to each program: sessions of one person would go to the store of
+    another."""
+    home = os.environ.get("HOME")
+    if home and not Path(home).is_absolute():
+        raise UserError(f"HOME is {home!r}, which is no absolute path: export HOME=/the/whole/path")
 
 
 def _asked(arguments: Sequence[str]) -> list[str]:

@@ -60,11 +60,16 @@ def _runner(parts: Parts) -> list[str]:
 
 
 def _usual(parts: Parts) -> tuple[timedelta | None, int | None, Decimal | None]:
-    """Mean time, tokens and dollars of the last jobs that told them; None while none did."""
+    """Mean time, tokens and dollars of this runner's last jobs that told them; None while none did."""
     from nightschool.core.jobs import Finished  # noqa: PLC0415
 
+    try:
+        runner, _ = parts.runner_name()
+    except RunnerUnusable:
+        return None, None, None
     # Not from the times of day, between which a machine may have slept.
-    usages = [job.outcome.usage for job in parts.store.find(Finished)[-200:]]
+    own = [job.outcome.usage for job in parts.store.find(Finished) if job.agent == runner]
+    usages = own[-200:]
     walls = [usage.wall for usage in usages if usage.wall is not None]
     tokens = [usage.tokens for usage in usages if usage.tokens is not None]
     costs = [usage.cost for usage in usages if usage.cost is not None]

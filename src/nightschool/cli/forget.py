@@ -61,6 +61,8 @@ def forget(
     """
     from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no store
 
+    if not what.strip():
+        raise UserError("forget what? An empty name would mean the folder that you stand in")
     out = Output(json=json)
     with opening(fleeting=dry_run) as parts:
         named = _named(parts, what)

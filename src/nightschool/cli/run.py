@@ -169,6 +169,10 @@ def _rehearsed(
     with told_to.shown(out, "read"):
         prepared = _prepared(parts, parts.preparation(project=root, progress=told_to), given)
     plan = [*_plan(parts, prepared, root, aiming), *(given.unreviewed() if given is not None else [])]
+    if prepared.mined.candidates:
+        plan += setting_up.told(
+            setting_up.provisions(parts, prepared.mined.tasks, out, yes=False, asks=False)
+        )
     return out.result(_planned(plan, prepared), [*plan, "nothing was started, stored or staged"])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nightschool.cli.opening import write_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from nightschool.cli.output import Output
     from nightschool.core.jobs import Provision
@@ -46,13 +46,12 @@ def _agree(parts: Parts, provision: Provision, origin: Origin, out: Output, *, y
         return
     # `--yes` stands in a crontab too: it lets a text that a pull brought run where that can do no harm, and
     # a network is more.
-    if not yes or provision.network:
+    text = _text(provision, f"{origin} asks to run this")
+    if yes and not provision.network:
+        out.note(text)  # agreed to beforehand, and yet shown: nobody may have read it
+    else:
         way = "run it once at a terminal, or" if provision.network else "pass --yes to agree to it, or"
-        network = "with the network of this machine" if provision.network else "without a network"
-        out.note(
-            f"{origin} asks to run this once per commit, in a sandbox, {network}:",
-            *(f"  {line}" for line in (provision.setup or "").splitlines()),
-        )
+        out.note(text)
         out.confirm(
             "Run it?",
             otherwise=f'{way} set setup.command to your own or to "none" '
@@ -61,6 +60,17 @@ def _agree(parts: Parts, provision: Provision, origin: Origin, out: Output, *, y
     # Not the text, nor whose it is: what a project held is for `forget` to remove, and the name is enough.
     told = {"network": provision.network, "by": parts.actor}
     write_private(agreed, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+
+
+def told(found: Mapping[str, Provision]) -> list[str]:
+    """The commands of a plan, each with what it may reach."""
+    return [_text(one, f"set-up of {name}") for name, one in found.items() if one.setup is not None]
+
+
+def _text(provision: Provision, lead: str) -> str:
+    network = "with the network of this machine" if provision.network else "without a network"
+    lines = "".join(f"\n  {line}" for line in (provision.setup or "").splitlines())
+    return f"{lead}, once per commit, in a sandbox, {network}:{lines}"
 
 
 def _place(parts: Parts, provision: Provision) -> Path:
