@@ -217,6 +217,7 @@ def _told(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _tell(out, "wrong-use", _usage(error), ExitCode.WRONG_USE)
     except (KeyboardInterrupt, typer.Abort):
+        out.note(Line("stopped. What was finished is kept: the same command goes on from there"))
         return ExitCode.INTERRUPTED
     except OSError as error:
         if error.errno not in ENVIRONMENT:

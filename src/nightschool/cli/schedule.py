@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import sys
 from pathlib import Path
@@ -239,6 +240,8 @@ def _environment(chosen: Settings, given: Mapping[str, str]) -> Iterator[tuple[s
     found = (shutil.which(program, path=given.get("PATH")) for program in (*AGENTS.values(), *HELPERS))
     folders = [str(Path(path).absolute().parent) for path in found if path is not None]
     yield "PATH", ":".join(dict.fromkeys((*folders, *USUAL_PATH)))
+    if Path.home() != Path(pwd.getpwuid(os.getuid()).pw_dir):
+        yield "HOME", str(Path.home())  # timers and cron would take the one that the system knows
     yield "NIGHTSCHOOL_HOME", str(chosen.home)
     for name in FOLDERS:
         if given.get(name):

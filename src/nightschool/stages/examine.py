@@ -25,6 +25,7 @@ from nightschool.rules.betting import alpha_share
 from nightschool.rules.gate import Policy, Ruling, Tally, Terms
 from nightschool.rules.guards import SIDE_CHECKS, GuardStanding, fit_as_guard, standings
 from nightschool.rules.intervals import estimate
+from nightschool.rules.telling import counted
 from nightschool.stages.pairs import Pairs
 
 EXAMINED = ("target", "guard", "side")
@@ -408,7 +409,12 @@ def _undecided(code: VerdictCode, why: str) -> Ruling:
 
 
 def _so_far(tally: Tally, terms: Terms) -> str:
-    return f"wealth {tally.wealth.value:.3g} of {1 / terms.share:.3g}; {tally.told()}"
+    needed, kinds = 1 / terms.share, terms.clusters_to_win
+    lacks = ""
+    if tally.wealth.value >= needed and tally.won < kinds:
+        seen = f"better in {tally.won} of {counted(terms.clusters, 'kind')} of task only"
+        lacks = f", but {seen}, {kinds} are needed"
+    return f"wealth {tally.wealth.value:.3g} of {needed:.3g}{lacks}; {tally.told()}"
 
 
 def without_holdout(draft: Draft, policy: Policy, *, cycle: str, now: datetime) -> Verdict:
