@@ -163,13 +163,15 @@ def test_an_editor_is_told_what_was_turned_down_and_no_more() -> None:
         case(VerdictKind.INVALID),
         case(VerdictKind.UNDECIDED),
     ]
-    told = turned_down(CANDIDATE, cases, refused, "c")
+    told = turned_down(CANDIDATE, TARGET, cases, refused, "c")
     assert [item.code for item in told] == ["unsafe", "repeats-rejected", "repeats-rejected"]
     assert [item.text for item in told[1:]] == [
         "a person rejected it: too narrow",
         "it did not pass an exam on work that you do not see",
     ]
     assert cases[1].verdicts[0].why not in repr(told)
+    elsewhere = turned_down(CANDIDATE, replace(TARGET, place="project/ELSE.md"), cases, refused, "c")
+    assert [item.text for item in elsewhere[1:]] == [told[2].text], "a person's no is about one file"
 
 
 @pytest.mark.parametrize(

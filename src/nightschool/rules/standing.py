@@ -60,10 +60,11 @@ def open_draft(cases: Sequence[Dossier], target: Target, base: Harness, live: Li
 
 
 def turned_down(
-    candidate: Candidate, cases: Iterable[Dossier], refused: Iterable[RefusedEdit], cycle: str
+    candidate: Candidate, target: Target, cases: Iterable[Dossier], refused: Iterable[RefusedEdit], cycle: str
 ) -> tuple[RefusedEdit, ...]:
     """Edits that the gate, a person or the safety check turned down or that a person took back, as an
-    editor is told of them.
+    editor is told of them. A person's no is about one file ("it belongs into the team's"): it does not bar
+    another.
 
     Edits that were refused for what they carry are not among them: an editor that reads why would learn
     what the checks look for. Nor are those of an invalid exam, which says nothing about them.
@@ -75,6 +76,7 @@ def turned_down(
         )
         for case in cases
         if case.status in TURNED_DOWN and not _invalid(case)
+        if case.status is Status.EVALUATION_FAILED or case.draft.target == target
         for edit in case.draft.edits
     ]
     return (*unsafe, *rejected)

@@ -274,7 +274,7 @@ class Cycle:
             target=target,
             live=live,
             rejected=turned_down(
-                candidate, cases, self.store.find(RefusedEdit, owner=candidate.id), self.number
+                candidate, target, cases, self.store.find(RefusedEdit, owner=candidate.id), self.number
             ),
         )
         return improver.propose(material)
