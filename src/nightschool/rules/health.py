@@ -6,10 +6,12 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from nightschool.core.sessions import Retention
 from nightschool.rules.telling import counted
+
+if TYPE_CHECKING:
+    from nightschool.core.sessions import Retention  # each command's help would pay for it
 
 State = Literal["ok", "note", "blocks"]
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)+")
