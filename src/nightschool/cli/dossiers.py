@@ -8,16 +8,16 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from nightschool.cli.reading import run_for
 from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.cli.verdicts import examined
 from nightschool.core.cycles import CycleReport
-from nightschool.core.errors import UserError
-from nightschool.core.proposals import Decision, Release, Status, Step, Verdict, VerdictKind
+from nightschool.core.proposals import Decision, Release, Status, Step, Verdict
 from nightschool.core.tasks import Correction
-from nightschool.core.values import digest_bytes
 from nightschool.rules.report import cycle_line, spend_line
 from nightschool.rules.telling import counted
 from nightschool.stages.pins import pinned, pinned_text
+from nightschool.stages.releases import OPEN, Fit, drafts, fit
 
 if TYPE_CHECKING:
     from nightschool.core.ports import Store
@@ -61,7 +61,7 @@ def listed(cases: Sequence[Dossier], parts: Parts, title: str = "") -> Table:
         rows.append(
             (
                 case.draft.id,
-                f"{case.status}, stale" if is_stale(case, parts) else case.status,
+                shown_status(case, parts),
                 base and f"{base.mean:.0%}",
                 proposal and f"{proposal.mean:.0%}",
                 words(case, parts.store),
@@ -90,7 +90,7 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
         "refused_edits": case.refused_edits,
         "diff": difference(case.draft, parts),
         "report": _report(case, parts.store),
-        "next": following(case),
+        "next": following(case, parts),
     }
 
 
@@ -100,7 +100,7 @@ def pieces(case: Dossier, parts: Parts) -> Pieces:
     said = words(case, parts.store)
     heard = f" (heard in {counted(len(case.candidate.sessions), 'session')})" if case.candidate else ""
     return [
-        Line(f"{draft.id}: {case.status}", "bold"),
+        Line(f"{draft.id}: {shown_status(case, parts)}", "bold"),
         f"your words: {said or 'not known any more'}{heard}",
         f"file: {parts.place(draft.target)}" + ("" if draft.before is not None else " (would be new)"),
         *([f"  this file, since {draft.aim}"] if draft.aim else []),
@@ -117,19 +117,44 @@ def pieces(case: Dossier, parts: Parts) -> Pieces:
         *_safety(case),
         *_history(case),
         "",
-        *(f"next: {command}" for command in following(case)),
+        *(f"next: {command}" for command in following(case, parts)),
     ]
 
 
 def is_stale(case: Dossier, parts: Parts) -> bool:
-    """Whether it waits for a file that is no longer the one that it was made from."""
-    if case.status not in WAITING:
-        return False
-    try:
-        now = parts.live.read(parts.place(case.draft.target)).content
-    except UserError:
-        return True
-    return (None if now is None else digest_bytes(now)) != case.draft.live
+    """Whether it could be adopted, were its file still the one that it was made from."""
+    return fit(case, parts.live, parts.place) is not Fit.FITS
+
+
+def shown_status(case: Dossier, parts: Parts) -> str:
+    return f"{case.status}, stale" if is_stale(case, parts) else case.status
+
+
+def waiting(cases: Sequence[Dossier], parts: Parts) -> list[Dossier]:
+    """Those that wait for the person's word: what can be adopted at once first, of that what the gate
+    accepted, of that the newest."""
+    found = [case for case in reversed(cases) if case.status in WAITING]
+    return sorted(found, key=lambda case: (is_stale(case, parts), not case.certified))
+
+
+def first_step(cases: Sequence[Dossier], parts: Parts) -> str | None:
+    """What to type of those that wait, in their order."""
+    if not cases:
+        return None
+    first = cases[0]
+    return onward(first, parts) if is_stale(first, parts) else f"nightschool show {first.draft.id} --diff"
+
+
+def made_stale(release: Release, parts: Parts) -> list[Dossier]:
+    """The other proposals for the file as it was before it was written."""
+    return [
+        case
+        for case in drafts(parts.store)
+        if case.status in WAITING
+        and case.draft.live == release.before
+        and str(parts.place(case.draft.target).resolve()) == release.path
+        and is_stale(case, parts)
+    ]
 
 
 def _standing(case: Dossier, parts: Parts) -> Pieces:
@@ -139,7 +164,7 @@ def _standing(case: Dossier, parts: Parts) -> Pieces:
     if draft.made_from is not None:
         told.append(f"made by you from {draft.made_from}: what is known of that one speaks of other bytes")
     if is_stale(case, parts):
-        told.append(f"the file has changed since: nightschool rebase {draft.id}")
+        told.append(f"the file has changed since: {onward(case, parts)}")
     pin = pinned(parts.store, parts.place(draft.target).resolve())
     if pin is not None and case.status in WAITING:
         told.append(pinned_text(pin))
@@ -191,24 +216,40 @@ def _lines(content: str) -> list[str]:
     return list(io.StringIO(content, newline="\n"))
 
 
-def following(case: Dossier) -> tuple[str, ...]:
+def following(case: Dossier, parts: Parts) -> tuple[str, ...]:
     """What to type next."""
     name = case.draft.id
-    match case.status:
-        case status if status in WAITING:
-            return (adopting(case), f"nightschool reject {name} --reason WHY")
-        case Status.PUBLISHED:
-            return (f"nightschool undo {name}",)
-        case Status.ROLLED_BACK:
-            return (adopting(case),)
-    return ("nightschool proposals",)
+    if case.status is Status.PUBLISHED:
+        return (f"nightschool undo {name}",)
+    if case.status not in OPEN:
+        return ("nightschool proposals",)
+    reject = (f"nightschool reject {name} --reason WHY",) if case.status in WAITING else ()
+    return (onward(case, parts), *reject)
+
+
+def onward(case: Dossier, parts: Parts) -> str:
+    """The command that brings an open proposal nearer to its file, and is not refused."""
+    pin = pinned(parts.store, parts.place(case.draft.target).resolve())
+    if pin is not None:
+        return f"nightschool unpin {shlex.quote(pin.path)}"
+    match fit(case, parts.live, parts.place):
+        case Fit.FITS:
+            return adopting(case)
+        case Fit.STALE:
+            return f"nightschool rebase {case.draft.id}"
+        case Fit.LOST:
+            return run_again(case)
+
+
+def run_again(case: Dossier) -> str:
+    """The run that proposes anew."""
+    heard = case.candidate.project if case.candidate else ""
+    return run_for((case.draft.target.project or heard).splitlines())
 
 
 def adopting(case: Dossier) -> str:
     """The command that adopts it: without a certificate it takes a reason."""
-    verdict = _verdict(case)
-    certified = verdict is not None and verdict.kind is VerdictKind.ACCEPT
-    return f"nightschool adopt {shlex.quote(case.draft.id)}" + ("" if certified else " --reason WHY")
+    return f"nightschool adopt {shlex.quote(case.draft.id)}" + ("" if case.certified else " --reason WHY")
 
 
 def _verdict(case: Dossier) -> Verdict | None:

@@ -51,12 +51,13 @@ def explain(name: str, out: Output) -> ExitCode:
         document = {
             "proposal": case.draft.id,
             "status": case.status,
+            "stale": dossiers.is_stale(case, parts),
             "verdict": verdict and {"kind": verdict.kind, "code": verdict.code, "why": verdict.why},
             "gate": asked,
             "adopting": [{"asked": text, "holds": not found, "found": found} for text, found in demands],
-            "next": dossiers.following(case),
+            "next": dossiers.following(case, parts),
         }
-        return out.result(document, _told(case, asked, demands, dossiers.words(case, parts.store)))
+        return out.result(document, _told(case, asked, demands, parts))
 
 
 def _conditions(case: Dossier, parts: Parts) -> Sequence[Condition]:
@@ -91,12 +92,12 @@ def _told(
     case: Dossier,
     asked: Sequence[Condition],
     demands: Sequence[tuple[str, list[str]]],
-    words: str | None,
+    parts: Parts,
 ) -> list[Piece | str]:
     verdict = case.verdicts[-1] if case.verdicts else None
     told: list[Piece | str] = [
-        Line(f"{case.draft.id}: {case.status}", "bold"),
-        f"your words: {words or 'not known any more'}",
+        Line(f"{case.draft.id}: {dossiers.shown_status(case, parts)}", "bold"),
+        f"your words: {dossiers.words(case, parts.store) or 'not known any more'}",
         "",
     ]
     if verdict is None:
@@ -110,4 +111,4 @@ def _told(
         (HOLDS[not found], text, "; ".join(found) or "nothing speaks against it") for text, found in demands
     ]
     told.append(Table(title="What adopting it asks now", columns=("holds", "asked", "found"), rows=rows))
-    return [*told, *(f"next: {command}" for command in dossiers.following(case))]
+    return [*told, *(f"next: {command}" for command in dossiers.following(case, parts))]

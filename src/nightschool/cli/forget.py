@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -82,7 +83,7 @@ def forget(
         with parts.store.hold("cycle"):
             forgetting.settle()
             done = forgetting.forget(named.chosen, for_good=True)
-    lasting = f"nightschool forget {named.name} --allow"
+    lasting = f"nightschool forget {shlex.quote(named.name)} --allow"
     return out.result(
         _document(named, done, done=True),
         [*_told(named, done, "went"), f"it is not read again, unless: {lasting}"],
@@ -173,7 +174,10 @@ def _told(named: _Named, planned: Plan, heading: str) -> list[Piece | str]:
         pieces.append("nothing of it is stored")
     pieces += [Line(standing(draft), "yellow") for draft in planned.standing]
     pieces += [
-        Line(f"session {copy} holds rows of it too, and stays: nightschool forget {copy}", "yellow")
+        Line(
+            f"session {copy} holds rows of it too, and stays: nightschool forget {shlex.quote(copy)}",
+            "yellow",
+        )
         for copy in planned.copies
     ]
     files = _transcripts(planned)

@@ -33,7 +33,7 @@ def proposals(*, every: All = False, json: Json = False) -> ExitCode:
     with opening() as parts:
         known = drafts(parts.store)[::-1]
         kept = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
-        waiting = [case for case in kept if case.status in dossiers.WAITING]
+        waiting = dossiers.waiting(known[::-1], parts)
         settled = [case for case in kept if case.status not in dossiers.WAITING]
         cases = [*waiting, *settled]
         document = {
@@ -46,10 +46,10 @@ def proposals(*, every: All = False, json: Json = False) -> ExitCode:
             if some
             for piece in (dossiers.listed(some, parts, title), "")
         ]
+        following = dossiers.first_step(waiting, parts) or "nightschool run"
     hidden = len(known) - len(cases)
     none = [] if waiting else ["No proposal waits for you."]
     more = [f"{hidden} more, rejected or failed: nightschool proposals --all"] if hidden else []
-    following = f"nightschool show {waiting[0].draft.id} --diff" if waiting else "nightschool run"
     return Output(json=json).result(document, [*none, *told, *more, f"next: {following}"])
 
 

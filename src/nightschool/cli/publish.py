@@ -14,10 +14,10 @@ from nightschool.cli.render import Diff, Line
 from nightschool.core.errors import NotAllowed, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from nightschool.core.ports import Store
-    from nightschool.core.proposals import Draft, Release
+    from nightschool.core.proposals import Dossier, Draft, Release
     from nightschool.stages.releases import StaleLiveFile
     from nightschool.wiring import Parts
 
@@ -51,7 +51,7 @@ def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = 
       nightschool adopt d-1f2e3d4c5b --reason "it is what I always say"
       nightschool adopt d-1f2e3d4c5b --edit 1,3 --reason "the second is too much"
     """
-    from nightschool.cli.dossiers import adopting  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.dossiers import adopting, made_stale  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.stages import publish  # noqa: PLC0415
     from nightschool.stages.releases import StaleLiveFile, dossier  # noqa: PLC0415
@@ -75,16 +75,23 @@ def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = 
                 reason=parts.redact(as_utf8("--reason", reason)),
             )
         except StaleLiveFile as stale:
-            return _outdated(out, stale, stale.diff(parts.redact), name)
+            return _outdated(out, stale, stale.diff(parts.redact), dossier(store, name))
         except NotAllowed as refused:
             raise _with_the_command(refused, adopting(dossier(store, name))) from refused
+        written = release.number not in before
+        others = _others(made_stale(release, parts) if written else [], parts)
     following = f"nightschool undo {release.draft_id}"
-    document = {"release": release, "written": release.number not in before, "next": [following]}
-    if release.number in before:
-        told = f"{release.draft_id} is published already as {release.number}; nothing was written"
-    else:
+    document = {
+        "release": release,
+        "written": written,
+        "made_stale": list(others),
+        "next": [following, *others.values()],
+    }
+    if written:
         told = f"adopted {release.draft_id} as {release.number}: wrote {release.path}"
-    return out.result(document, [told, f"next: {following}  (takes it back)"])
+    else:
+        told = f"{release.draft_id} is published already as {release.number}; nothing was written"
+    return out.result(document, [told, *_stale_now(others), f"next: {following}  (takes it back)"])
 
 
 def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
@@ -99,7 +106,7 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
     Example:
       nightschool rebase d-1f2e3d4c5b
     """
-    from nightschool.cli.dossiers import adopting, difference  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.dossiers import difference, following  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.stages.releases import StaleLiveFile, dossier  # noqa: PLC0415
 
@@ -109,9 +116,9 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
         try:
             made = _remade(old.id, parts)
         except StaleLiveFile as stale:
-            return _outdated(out, stale, stale.diff(parts.redact), old.id)
+            return _outdated(out, stale, stale.diff(parts.redact), dossier(parts.store, old.id))
         case, diff = dossier(parts.store, made.id), difference(made, parts)
-    commands = [adopting(case), f"nightschool show {made.id} --diff"]
+        commands = [following(case, parts)[0], f"nightschool show {made.id} --diff"]
     document = {
         "id": made.id,
         "made_from": made.made_from,
@@ -121,9 +128,39 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
     }
     if made.id == old.id:
         return out.result(document, [f"{old.id} fits the file as it is", f"next: {commands[0]}"])
-    examined = "" if case.verdicts else ". The gate has not seen it: `nightschool run` examines it"
-    told = f"made {made.id} of {old.id}: {case.status}{examined}"
+    told = f"made {made.id} of {old.id}: {case.status}{_examined(case)}"
     return out.result(document, [told, Diff(diff), f"next: {commands[0]}"])
+
+
+def _examined(case: Dossier) -> str:
+    """What is to be known of a remade proposal without a verdict. The same may have been made before."""
+    from nightschool.core.proposals import Status  # noqa: PLC0415 - help needs no store
+
+    if case.verdicts:
+        return ""
+    match case.status:
+        case Status.SUGGESTED:
+            return ". The gate has not seen it: `nightschool run` examines it"
+        case Status.ROLLED_BACK:
+            return (
+                ". The gate has not seen it, and a run leaves alone what you took back: your reason adopts it"
+            )
+        case Status.REJECTED:
+            return f": {case.reviews[-1].reason}. It was made before, and you turned it down"
+    return ". It was made before; the gate has not seen it"
+
+
+def _others(cases: Sequence[Dossier], parts: Parts) -> dict[str, str]:
+    """Proposals with the command that leads on from each."""
+    from nightschool.cli.dossiers import onward  # noqa: PLC0415 - help needs no store
+
+    return {case.draft.id: onward(case, parts) for case in cases}
+
+
+def _stale_now(others: Mapping[str, str]) -> list[str]:
+    return [
+        f"{name}, made from the file as it was before, is stale now: {way}" for name, way in others.items()
+    ]
 
 
 def _chosen(numbers: str) -> tuple[int, ...]:
@@ -194,7 +231,7 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
       nightschool undo d-1f2e3d4c5b
       nightschool undo r-0001 --keep-later
     """
-    from nightschool.cli.dossiers import adopting  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.dossiers import adopting, made_stale, onward  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.core.proposals import Release  # noqa: PLC0415
     from nightschool.stages import releases  # noqa: PLC0415
@@ -217,14 +254,23 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
             way = "take your later changes out of the file, then undo again, or keep them"
             ways = (again,) if keep_later else (again, f"{again} --keep-later")
             return _stale(out, stale, stale.diff(parts.redact), way, ways)
-        following = adopting(releases.dossier(parts.store, release.draft_id))
+        written = release.number not in before
+        case = releases.dossier(parts.store, release.draft_id)
+        following = onward(case, parts)
+        others = _others(made_stale(release, parts) if written else [], parts)
         kept = releases.kept_later(release, parts.store.find(Release))
-    written = release.number not in before
     told = [_restored(release, kept=kept)]
     if not written:
         told = [f"{release.undoes} was undone already as {release.number}; nothing was written"]
-    document = {"release": release, "written": written, "kept_later": kept, "next": [following]}
-    return out.result(document, [*told, f"next: {following}  (adopts it again)"])
+    document = {
+        "release": release,
+        "written": written,
+        "kept_later": kept,
+        "made_stale": list(others),
+        "next": [following, *others.values()],
+    }
+    onto = f"next: {following}" + ("  (adopts it again)" if following == adopting(case) else "")
+    return out.result(document, [*told, *_stale_now(others), onto])
 
 
 def _numbers(store: Store) -> set[str]:
@@ -252,12 +298,15 @@ def _with_the_command(refused: NotAllowed, command: str) -> NotAllowed:
     return NotAllowed([(code, f"{text}. To take it all the same: {command}")])
 
 
-def _outdated(out: Output, stale: StaleLiveFile, diff: str, name: str) -> ExitCode:
+def _outdated(out: Output, stale: StaleLiveFile, diff: str, case: Dossier) -> ExitCode:
     """A proposal whose file was changed since: to be made anew where its edits still have their places."""
+    from nightschool.cli.dossiers import run_again  # noqa: PLC0415 - help needs no store
+
+    name = case.draft.id
     reject = f"nightschool reject {name} --reason WHY"
     if stale.reasons:
         way = "have a new proposal made from the file as it is now, or reject this one"
-        return _stale(out, stale, diff, way, ("nightschool run", reject))
+        return _stale(out, stale, diff, way, (run_again(case), reject))
     way = "make its edits anew on the file as it is now, or reject it"
     return _stale(out, stale, diff, way, (f"nightschool rebase {name}", reject))
 

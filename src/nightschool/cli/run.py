@@ -267,7 +267,8 @@ def told(report: CycleReport) -> list[Piece | str]:
     pieces += [Line(spend_line(report.spend), "dim"), *ended, *(Line(note, "dim") for note in report.notes)]
     if report.missing:
         pieces.append(Line(missing_line(report.missing), "dim"))
-    waiting = [item.draft for item in report.learned if item.draft is not None]
+    found = sorted(report.learned, key=lambda item: item.code not in CERTIFIED)
+    waiting = [item.draft for item in found if item.draft is not None]
     if waiting:
         pieces.append(f"next: nightschool show {waiting[0]} --diff")
     return pieces

@@ -39,7 +39,7 @@ def status(*, json: Json = False) -> ExitCode:
       nightschool status
       nightschool status --json
     """
-    from nightschool.cli import learned  # noqa: PLC0415 - help needs no store
+    from nightschool.cli import dossiers, learned  # noqa: PLC0415 - help needs no store
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415
     from nightschool.core.forgetting import Unfinished  # noqa: PLC0415
     from nightschool.core.tasks import Correction  # noqa: PLC0415
@@ -52,7 +52,9 @@ def status(*, json: Json = False) -> ExitCode:
         last = reports[-1] if reports else None
         heard = parts.store.find(Correction)
         cases = drafts(parts.store)
-        open_proposals = _proposals(cases, parts)
+        waiting = dossiers.waiting(cases, parts)
+        open_proposals = _proposals(waiting, parts)
+        first = dossiers.first_step(waiting, parts)
         projects = learned.rows(cases, reports, parts)
         versions = _versions(parts)
         spent = _spent(parts.store, parts.clock.now())
@@ -83,24 +85,24 @@ def status(*, json: Json = False) -> ExitCode:
         *_trouble(unsettled, interrupted),
         *(look_pieces(scheduled) if scheduled is not None else ()),
         *([Line(FORGETTING, "yellow")] if forgetting else []),
-        f"next: {_next(last, open_proposals, [name for item in heard for name in item.projects])}",
+        f"next: {first or _next(last, [name for item in heard for name in item.projects])}",
     ]
     return Output(json=json).result(document, pieces)
 
 
 def _proposals(cases: Sequence[Dossier], parts: Parts) -> Rows:
-    from nightschool.cli.dossiers import WAITING, words  # noqa: PLC0415
+    from nightschool.cli.dossiers import is_stale, words  # noqa: PLC0415
 
     return [
         {
             "id": case.draft.id,
             "status": case.status,
+            "stale": is_stale(case, parts),
             "statement": words(case, parts.store),
             "path": str(parts.place(case.draft.target)),
             "created_at": case.draft.created_at,
         }
         for case in cases
-        if case.status in WAITING
     ]
 
 
@@ -199,7 +201,15 @@ def _cycle_line(last: CycleReport | None) -> str:
 def _proposal_pieces(rows: Rows) -> Iterable[Piece | str]:
     if not rows:
         return ["no proposal waits for you"]
-    cells = [(row["id"], row["status"], row["statement"], row["path"]) for row in rows]
+    cells = [
+        (
+            row["id"],
+            f"{row['status']}, stale" if row["stale"] else row["status"],
+            row["statement"],
+            row["path"],
+        )
+        for row in rows
+    ]
     heads = ("proposal", "status", "your words", "file")
     return ["", Table(columns=heads, rows=cells, title="Waiting for your word"), ""]
 
@@ -243,7 +253,5 @@ def _trouble(unsettled: Rows, interrupted: Rows) -> Iterable[Piece]:
         yield Line(text, "yellow")
 
 
-def _next(last: CycleReport | None, rows: Rows, projects: Sequence[str]) -> str:
-    if rows:
-        return f"nightschool show {rows[0]['id']} --diff"
+def _next(last: CycleReport | None, projects: Sequence[str]) -> str:
     return run_for(projects) if last is not None or projects else "nightschool corrections"

@@ -338,6 +338,11 @@ class Dossier(Value):
     releases: tuple[Release, ...]
     refused_edits: tuple[RefusedEdit, ...]
 
+    @property
+    def certified(self) -> bool:
+        """Whether the gate accepted it; if not, only a person's reason carries it."""
+        return bool(self.verdicts) and self.verdicts[-1].kind is VerdictKind.ACCEPT
+
 
 class Act(StrEnum):
     APPROVE = "approve"

@@ -41,7 +41,8 @@ def settled(
         if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fits(case.draft, target, base, live):
             return "waits-for-review", f"proposal {name} waits for you", name
         if case.status is Status.ROLLED_BACK and _fits(case.draft, target, base, live):
-            why = f"proposal {name} was adopted and taken back; `nightschool adopt` takes it again"
+            again = f"nightschool adopt {name}" + ("" if case.certified else " --reason WHY")
+            why = f"proposal {name} was adopted and taken back; `{again}` takes it again"
             return "taken-back", why, name
     return None
 

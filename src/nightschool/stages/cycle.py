@@ -57,7 +57,7 @@ from nightschool.stages.mine import Mined, pooled
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
-from nightschool.stages.releases import dossier, recover
+from nightschool.stages.releases import Fit, dossier, fit, recover
 from nightschool.stages.replay import Replay
 from nightschool.stages.staging import stage
 
@@ -165,6 +165,7 @@ class Cycle:
                 *slept(ended - prepared.started_at, self.clock.awake() - prepared.awake),
                 *self._losses(),
                 *_notes(mined, learned),
+                *self._stale(learned),
                 *self.aiming.notes(mined.candidates),
                 *filter(None, (promise(self.store.find(AlphaEntry), self.clock.now()),)),
             ),
@@ -176,6 +177,24 @@ class Cycle:
         lost = Counter(f"{one.reason}: {one.message}" for one in self.store.find(LostTry, owner=self.number))
         most = lost.most_common(LOSSES)
         return tuple(f"{count} tries were lost: {shorten(why, LOSS_WIDTH)}" for why, count in most)
+
+    def _stale(self, learned: Sequence[Learned]) -> Iterator[str]:
+        """What the person changed by hand while this ran."""
+        for item in learned:
+            if item.draft is not None:
+                case = dossier(self.store, item.draft)
+                found = fit(case, self.live, self._place)
+                again = f"`nightschool rebase {item.draft}` makes it anew"
+                if found is Fit.LOST:
+                    again = "an edit has lost its place, and the next run proposes anew"
+                if found is not Fit.FITS:
+                    path = self._place(case.draft.target)
+                    yield self.redact(
+                        f"{path} was changed since {item.draft} was made, which is stale already: {again}"
+                    )
+
+    def _place(self, target: Target) -> Path:
+        return self.aiming.surface.live_path(target, self.aiming.person_home)
 
     def _missing(self, mined: Mined) -> tuple[Absent, ...]:
         """What the practice of these candidates lacks of the person's own configuration, redacted."""
@@ -192,7 +211,7 @@ class Cycle:
     def _learn_at(self, candidate: Candidate, mined: Mined, aim: Aim, target: Target) -> Learned:
         base = aim.base
         surface, home = self.aiming.surface, self.aiming.person_home
-        live = self.live.read(surface.live_path(target, home))
+        live = self.live.read(self._place(target))
         pin = pinned(self.store, live.path)
         if pin is not None:
             return _learned(candidate, "pinned", pinned_text(pin))
@@ -238,7 +257,7 @@ class Cycle:
             draft.id,
             store=self.store,
             live=self.live,
-            place=lambda target: self.aiming.surface.live_path(target, self.aiming.person_home),
+            place=self._place,
             vet=self.vet,
             clock=self.clock,
             projects=self.preparation.projects,

@@ -29,8 +29,8 @@ from nightschool.stages.releases import (
     StaleLiveFile,
     against_edits,
     carry_out,
-    digest_of_file,
     dossier,
+    fits,
     next_number,
     next_time,
     published,
@@ -184,7 +184,7 @@ def _permit(case: Dossier, now_live: LiveFile, *, store: Store, vet: Vet, actor:
         reasons += [(f"unsafe-{finding.code}", finding.text) for finding in found]
     if case.draft.before != case.draft.live:
         reasons.append(("digest-differs", "the kept copy of the live file is not the one it was made from"))
-    stale = digest_of_file(now_live.content) != case.draft.live
+    stale = not fits(case.draft, now_live)
     pin = pinned(store, now_live.path)
     if pin is not None:
         reasons.append(("pinned", pinned_text(pin)))
@@ -221,9 +221,11 @@ def _against_evidence(case: Dossier, reason: str) -> Reasons:
         reasons.append(("safety-failed", f"the safety check found {found}"))
     if not case.verdicts and case.draft.made_from is not None:
         if not reason.strip() and not _waived(case):
+            # A run goes on with what nobody decided on; it leaves alone what a person took back.
+            examined = " (`nightschool run` examines them)" if case.status is Status.SUGGESTED else ""
             text = (
                 f"it was made from {case.draft.made_from}, whose evidence speaks of other bytes; no gate has "
-                "seen these (`nightschool run` examines them): only your reason can carry it"
+                f"seen these{examined}: only your reason can carry it"
             )
             reasons.append(("waiver-missing", text))
         return reasons

@@ -12,7 +12,7 @@ from pathlib import Path
 from nightschool.core.errors import NotAllowed, UserError
 from nightschool.core.harness import Harness, LiveFile, Target
 from nightschool.core.ports import Clock, LiveFiles, Store, Vet
-from nightschool.core.proposals import Dossier, Draft, Edit, Risk, SafetyReport, Status
+from nightschool.core.proposals import Dossier, Draft, Edit, Risk, SafetyReport
 from nightschool.core.values import Digest
 from nightschool.rules.editing import aim
 from nightschool.rules.safety import SAFETY_VERSION
@@ -20,16 +20,15 @@ from nightschool.rules.skill_body import edited
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import (
     LOCK,
+    OPEN,
     Reasons,
     StaleLiveFile,
     against_edits,
-    digest_of_file,
     dossier,
+    fits,
     recovered,
     stored,
 )
-
-MAY_BE_REMADE = frozenset({Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED, Status.ROLLED_BACK})
 
 
 def remake(
@@ -55,12 +54,12 @@ def remake(
         draft = case.draft
         chosen = _chosen(draft, edits)
         now = live.read(place(draft.target))
-        fits = digest_of_file(now.content) == draft.live
-        if fits and chosen == draft.edits:
+        as_made = fits(draft, now)
+        if as_made and chosen == draft.edits:
             return draft
         reasons = _against(case, now, store)
         lost = against_edits(chosen, now, draft.target)
-        if reasons or (lost and fits):
+        if reasons or (lost and as_made):
             raise NotAllowed([*reasons, *lost])
         if lost:
             base, _ = (None, None) if draft.before is None else stored(store, draft.before)
@@ -92,7 +91,7 @@ def _chosen(draft: Draft, numbers: Sequence[int]) -> tuple[Edit, ...]:
 
 def _against(case: Dossier, now: LiveFile, store: Store) -> Reasons:
     reasons: Reasons = []
-    if case.status not in MAY_BE_REMADE:
+    if case.status not in OPEN:
         text = f"nothing can be made from a proposal that is {case.status}"
         reasons.append(("wrong-state", text))
     pin = pinned(store, now.path)

@@ -7,10 +7,11 @@ between leaves a record of what it was about to do; `recover` tells from the fil
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from enum import Enum
 from pathlib import Path
 
 from nightschool.core.errors import Conflict, NightschoolError, NotAllowed, NotFound, UserError
@@ -24,6 +25,7 @@ from nightschool.core.proposals import (
     Release,
     Review,
     SafetyReport,
+    Status,
     Step,
     Verdict,
     status_of,
@@ -40,6 +42,16 @@ ADOPTING = ("as it was read", "as proposed")
 UNDOING = ("as it was adopted", "as it was before")
 
 Reasons = list[tuple[str, str]]
+OPEN = frozenset({Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED, Status.ROLLED_BACK})
+"""What a person can still adopt, or have made anew."""
+
+
+class Fit(Enum):
+    """How an open proposal stands to its live file."""
+
+    FITS = "the file is the one that it was made from"
+    STALE = "the file was changed since: adopting is refused, and the edits can be made anew"
+    LOST = "stale, and an edit has lost its place: only a new proposal can follow"
 
 
 class StaleLiveFile(Conflict):
@@ -120,6 +132,25 @@ def _dossier(store: Store, draft: Draft) -> Dossier:
         releases=releases,
         refused_edits=tuple(store.find(RefusedEdit, draft.candidate)),
     )
+
+
+def fit(case: Dossier, live: LiveFiles, place: Callable[[Target], Path]) -> Fit:
+    """The one place that knows whether a proposal is stale. Of what is settled nothing can be."""
+    draft = case.draft
+    if case.status not in OPEN:
+        return Fit.FITS
+    try:
+        now = live.read(place(draft.target))
+    except UserError:
+        # Adopting and rebasing both name what is wrong with the file.
+        return Fit.STALE
+    if fits(draft, now):
+        return Fit.FITS
+    return Fit.LOST if against_edits(draft.edits, now, draft.target) else Fit.STALE
+
+
+def fits(draft: Draft, now: LiveFile) -> bool:
+    return digest_of_file(now.content) == draft.live
 
 
 def against_edits(edits: Sequence[Edit], now: LiveFile, target: Target) -> Reasons:
