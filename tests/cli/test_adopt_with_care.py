@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ import pytest
 
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
-from nightschool.core.proposals import Draft, Edit
+from nightschool.core.proposals import Draft, Edit, VerdictKind
 from nightschool.rules.memory_block import apply, parse
 from publish_builders import BEFORE, CANDIDATE, MINE, MODE, draft_of, rules, safety_of, verdict_of
 
@@ -25,7 +26,7 @@ class Desk:
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.home = folder / "school"
-        self.file = folder / "project" / "CLAUDE.md"
+        self.file = folder / "a project" / "CLAUDE.md"
         self.file.parent.mkdir()
         self.file.write_bytes(BEFORE)
         self.file.chmod(MODE)
@@ -37,14 +38,14 @@ class Desk:
         yield store
         store.close()
 
-    def propose(self, *edits: Edit) -> Draft:
-        """A draft of these edits on the file as it is, accepted by the gate."""
+    def propose(self, *edits: Edit, kind: VerdictKind = VerdictKind.ACCEPT) -> Draft:
+        """A draft of these edits on the file as it is, by default accepted by the gate."""
         content = self.file.read_bytes()
         with self.store() as store:
             draft = draft_of(store, content, apply(content, edits).content)
             target = replace(draft.target, project=str(self.file.parent))
             draft = replace(draft, target=target, edits=edits)
-            store.commit(CANDIDATE, draft, safety_of(draft), verdict_of(draft))
+            store.commit(CANDIDATE, draft, safety_of(draft), verdict_of(draft, kind))
         return draft
 
     def says(self, *arguments: str, code: int = 0) -> str:
@@ -94,6 +95,114 @@ def test_a_stale_proposal_is_made_anew(desk: Desk) -> None:
     assert f"adopt {made['id']} --reason WHY" in desk.says("adopt", made["id"], code=4)
     desk.says("adopt", made["id"], "--reason", "I say both")
     assert desk.held == (PNPM, TESTS)
+
+
+@pytest.mark.parametrize("command", ["show", "explain", "status", "proposals"])
+def test_a_stale_proposal_is_called_stale_wherever_it_is_told(desk: Desk, command: str) -> None:
+    """Each command that tells of it says stale and leads to rebase; none to adopt, which is refused."""
+    draft = desk.propose(*rules(PNPM))
+    named = (command,) if command in {"status", "proposals"} else (command, draft.id)
+    assert ", stale" not in desk.says(*named)
+    desk.file.write_bytes(BEFORE + MINE)
+    told = desk.says(*named)
+    assert "in review, stale" in told
+    assert f"next: nightschool rebase {draft.id}\n" in told
+    assert f"nightschool adopt {draft.id}" not in told
+    given = desk.gives(*named)
+    assert (given["proposals"][0] if "proposals" in given else given)["stale"] is True
+    desk.file.write_bytes(BEFORE)
+    assert ", stale" not in desk.says(*named)
+
+
+@pytest.mark.parametrize("command", ["show", "explain", "status", "proposals"])
+def test_what_cannot_be_rebased_leads_to_a_run(desk: Desk, command: str) -> None:
+    """Where an edit lost its place rebase is refused too: a run of that project is named, to be pasted."""
+    desk.file.write_bytes(apply(BEFORE, rules(SORT)).content)
+    late = desk.propose(Edit(op="replace", anchor=SORT, rule=TESTS, moment=rules(PNPM)[0].moment))
+    desk.file.write_bytes(BEFORE)
+    named = (command,) if command in {"status", "proposals"} else (command, late.id)
+    run_again = f"nightschool run --project {shlex.quote(str(desk.file.parent))}"
+    assert f"next: {run_again}\n" in desk.says(*named)
+    assert desk.gives("adopt", late.id, code=4)["error"]["next"][0] == run_again
+    assert desk.gives("rebase", late.id, code=4)["error"]["next"][0] == run_again
+
+
+def test_adopting_and_undoing_tell_what_they_make_stale(desk: Desk) -> None:
+    """Of several proposals on one file the others are stale once it is written: each is named with its way
+    on, and those that were stale before are not."""
+    long_stale = desk.propose(*rules("ask first"))
+    desk.file.write_bytes(BEFORE + MINE)
+    one, other = desk.propose(*rules(PNPM)), desk.propose(*rules(TESTS))
+    told = desk.says("adopt", one.id)
+    assert (
+        f"{other.id}, made from the file as it was before, is stale now: nightschool rebase {other.id}"
+        in told
+    )
+    assert long_stale.id not in told
+    assert desk.gives("adopt", one.id)["made_stale"] == []
+    on_top = desk.propose(*rules(SORT))
+    undone = desk.gives("undo", one.id)
+    assert undone["made_stale"] == [on_top.id]
+    assert undone["next"] == [f"nightschool adopt {one.id}", f"nightschool rebase {on_top.id}"]
+    adopted = desk.gives("adopt", other.id)
+    assert adopted["made_stale"] == []
+    assert adopted["next"] == [f"nightschool undo {other.id}"]
+
+
+def test_what_is_certified_comes_before_a_suggestion(desk: Desk) -> None:
+    """First what the gate accepted and can be adopted at once, whichever is newer; what is stale last."""
+    certified = desk.propose(*rules(PNPM))
+    suggested = desk.propose(*rules(TESTS), kind=VerdictKind.UNDECIDED)
+    for command in ("proposals", "status"):
+        assert [row["id"] for row in desk.gives(command)["proposals"]] == [certified.id, suggested.id]
+        assert f"next: nightschool show {certified.id} --diff" in desk.says(command)
+    desk.file.write_bytes(BEFORE + MINE)
+    fresh = desk.propose(*rules(SORT), kind=VerdictKind.UNDECIDED)
+    for command in ("proposals", "status"):
+        listed = [row["id"] for row in desk.gives(command)["proposals"]]
+        assert listed == [fresh.id, certified.id, suggested.id]
+        assert f"next: nightschool show {fresh.id} --diff" in desk.says(command)
+
+
+def test_a_remade_proposal_that_was_taken_back_needs_a_reason(desk: Desk) -> None:
+    """A run leaves alone what a person took back: neither rebase nor adopt promises that it examines it."""
+    draft = desk.propose(*rules(PNPM))
+    desk.file.write_bytes(BEFORE + MINE)
+    made = desk.gives("rebase", draft.id)["id"]
+    assert "`nightschool run` examines them" in desk.says("adopt", made, code=4)
+    desk.says("adopt", made, "--reason", "mine")
+    desk.says("undo", made)
+    told = desk.says("rebase", draft.id)
+    assert f"made {made} of {draft.id}: rolled back. The gate has not seen it, and a run leaves alone" in told
+    assert f"next: nightschool adopt {made} --reason WHY\n" in told
+    refused = desk.says("adopt", made, code=4)
+    for text in (told, refused):
+        assert "`nightschool run` examines" not in text
+    assert f"nightschool adopt {made} --reason WHY" in refused
+    desk.says("adopt", made, "--reason", "after all")
+    assert desk.held == (PNPM,)
+
+
+def test_a_remade_proposal_that_was_turned_down_leads_to_no_refusal(desk: Desk) -> None:
+    """The same proposal as one that was rejected says so with the reason, and names no adopt."""
+    draft = desk.propose(*rules(PNPM))
+    desk.file.write_bytes(BEFORE + MINE)
+    made = desk.gives("rebase", draft.id)["id"]
+    desk.says("reject", made, "--reason", "too narrow")
+    told = desk.says("rebase", draft.id)
+    assert f"made {made} of {draft.id}: rejected: too narrow." in told
+    assert "nightschool run" not in told
+    assert f"nightschool adopt {made}" not in told
+
+
+def test_an_undo_that_kept_what_came_later_leads_to_rebase(desk: Desk) -> None:
+    """After it the file is none that the proposal was made from: adopting it again would be refused."""
+    first = desk.propose(*rules(PNPM))
+    desk.says("adopt", first.id)
+    desk.says("adopt", desk.propose(*rules(TESTS)).id)
+    assert f"next: nightschool rebase {first.id}\n" in desk.says("undo", first.id, "--keep-later")
+    assert "rolled back, stale" in desk.says("show", first.id)
+    desk.says("rebase", first.id)
 
 
 def test_what_fits_is_not_made_anew(desk: Desk) -> None:
@@ -186,9 +295,13 @@ def test_a_pinned_file(desk: Desk) -> None:
     """pin keeps adopt off with its reason; releases, show and pin tell of it; unpin lets it go."""
     draft = desk.propose(*rules(PNPM))
     assert "no file is pinned" in desk.says("pin")
-    assert f"nightschool unpin {desk.file}" in desk.says("pin", str(desk.file), "--reason", "the team's")
+    assert f"nightschool unpin {shlex.quote(str(desk.file))}" in desk.says(
+        "pin", str(desk.file), "--reason", "the team's"
+    )
     assert "the team's" in desk.says("pin")
-    assert "is pinned (the team's)" in desk.says("show", draft.id)
+    shown = desk.says("show", draft.id)
+    assert "is pinned (the team's)" in shown
+    assert f"next: nightschool unpin {shlex.quote(str(desk.file))}\n" in shown
     assert desk.gives("releases", str(desk.file))["pinned"]["reason"] == "the team's"
     error = desk.gives("adopt", draft.id, code=4)["error"]
     assert [reason["code"] for reason in error["reasons"]] == ["pinned"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import stat
 from dataclasses import replace
@@ -17,6 +18,7 @@ from nightschool.core.forgetting import Unfinished
 from nightschool.core.proposals import Status
 from nightschool.core.sessions import Session
 from nightschool.stages import releases
+from nightschool.testing.demo import lay_out
 
 Captured = pytest.CaptureFixture[str]
 
@@ -110,6 +112,21 @@ def test_a_project_is_named_by_folder_or_name(place: Place, name: str, capsys: C
     document = told(capsys)
     assert (document["thing"], document["name"]) == ("project", str(place.project))
     assert document["goes"]["sessions"] == 15
+
+
+def test_what_to_type_next_can_be_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """A project whose path has a blank in it is quoted in the command that lets it be read again."""
+    person = tmp_path / "two words"
+    person.mkdir()
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "school"))
+    project = lay_out(person)
+    monkeypatch.chdir(project)
+    assert app.run(["harvest", "--all"]) == 0
+    assert app.run(["forget", str(project), "--yes"]) == 0
+    assert f"unless: nightschool forget {shlex.quote(str(project))} --allow\n" in capsys.readouterr().out
 
 
 def test_the_beginning_of_an_id_is_enough_if_it_is_one(place: Place, capsys: Captured) -> None:

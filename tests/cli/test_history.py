@@ -13,6 +13,7 @@ import pytest
 
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
+from nightschool.cli.run import told
 from nightschool.core.cycles import Budget, CycleReport, Learned, Spend
 
 Ask = Callable[..., Any]
@@ -135,3 +136,9 @@ def test_nothing_changed_is_said(here: str, capsys: pytest.CaptureFixture[str]) 
     shown = capsys.readouterr().out
     assert "FIGURE" in shown, "an unknown sum is never said to be the same"
     assert "sessions with something new" not in shown
+
+
+def test_a_run_leads_to_what_is_certified_first() -> None:
+    """Of what it came to, `next` names a proposal that the gate accepted before one that it did not."""
+    learned = (PNPM, replace(PNPM, code="accept", draft="d-2"))
+    assert told(cycle(1, "/p", learned=learned))[-1] == "next: nightschool show d-2 --diff"

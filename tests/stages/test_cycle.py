@@ -119,6 +119,25 @@ def test_a_second_cycle_waits_for_the_person(place: Place) -> None:
     assert (runner.jobs, second.spend.jobs) == ([], 0)
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_file_changed_during_a_cycle_is_told_when_it_ends(place: Place, lost: bool) -> None:  # noqa: FBT001 - a parameter of the table
+    """The report says that a proposal is stale already, and what leads on from it."""
+    live = place.project / "CLAUDE.md"
+    with cycle_in(place, runner=QuickRunner()) as (parts, cycle), cycle.held():
+        prepared = cycle.prepare(parts.harvest_request(everything=True))
+        report = cycle.practise(prepared)
+        assert not any("stale" in note for note in report.notes)
+        draft = about(report).draft
+        assert draft is not None
+        (case,) = [case for case in drafts(parts.store) if case.draft.id == draft]
+        live.write_bytes(parts.store.blob(case.draft.after) if lost else live.read_bytes() + b"\nmine\n")
+        notes = cycle.report(prepared, report.learned).notes
+    (note,) = [note for note in notes if draft in note]
+    assert note.startswith(f"{live} was changed since {draft} was made, which is stale already: ")
+    wanted = "the next run proposes anew" if lost else f"`nightschool rebase {draft}` makes it anew"
+    assert wanted in note
+
+
 def test_two_cycles_at_once_are_one_too_many(place: Place) -> None:
     """B56: the second is told that another runs, at once, and reads and writes nothing."""
     with cycle_in(place) as (_, running), running.held(), cycle_in(place) as (parts, second):

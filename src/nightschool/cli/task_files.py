@@ -195,7 +195,7 @@ def _told(parts: Parts, file: Path, brought: Brought) -> list[Piece | str]:
         Table(columns=("task", "for", "is", "now", "about", "prompt"), rows=rows, minor=("now",))
     ]
     told += [
-        f"{new} was made of {known}, which stays: nightschool tasks retire {shlex.quote(known)} --reason WHY"
+        f"{new} was made of {known}, which stays: nightschool tasks retire {known} --reason WHY"
         for known, new in brought.edited
     ]
     if any(standing_of(task, marked) == "not reviewed" for task in brought.tasks):

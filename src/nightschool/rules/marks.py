@@ -7,7 +7,6 @@ however often tasks are taken out, all drafts of one version share one alpha.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -82,7 +81,7 @@ def objections(task: Task, act: TaskAct, standing: Standing, reason: str) -> lis
         text = f"{task.id} was taken out ({standing.out.act}, by {standing.out.actor}): it cannot guard"
         found.append(("taken-out", text))
     if act in OUT and standing.protection is not None:
-        text = f"{task.id} is protected: `nightschool tasks protect {shlex.quote(task.id)} --off` first"
+        text = f"{task.id} is protected: `nightschool tasks protect {task.id} --off` first"
         found.append(("protected", text))
     return found
 
