@@ -179,11 +179,11 @@ def test_wrong_use_is_two(arguments: list[str], capsys: pytest.CaptureFixture[st
 
 
 def test_interrupts_are_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Ctrl-C gives 130 and not a word."""
+    """Ctrl-C gives 130 and one line that nothing finished is lost."""
     with a_command_that_raises(KeyboardInterrupt(), monkeypatch):
         assert run(["failing"]) == 130
     told = capsys.readouterr()
-    assert (told.out, told.err) == ("", "on the way\n")
+    assert (told.out, told.err) == ("", f"on the way\n{app.STOPPED}\n")
 
 
 def test_a_real_interrupt_is_quiet_too(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_real_interrupt_is_quiet_too(tmp_path: Path) -> None:
     ready.read_bytes()  # the command runs once the other end is open
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=30)
-    assert (process.returncode, told) == (130, b"")
+    assert (process.returncode, told.decode()) == (130, f"{app.STOPPED}\n")
 
 
 def test_a_broken_pipe_is_quiet() -> None:

@@ -111,6 +111,7 @@ Example:
   nightschool proposals          what waits for your word
   nightschool help run           more on one command
 """
+STOPPED = "stopped. What was finished is kept: the same command goes on from there"
 CODES = """Exit codes: 0 done, 1 failed, 2 wrong use, 3 nothing passed the gate, 4 needs you, 5 login refused,
 6 another cycle or harvest runs, 130 interrupted. Each command takes --json; results go to stdout, the rest
 to stderr.
@@ -217,7 +218,7 @@ def _told(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _tell(out, "wrong-use", _usage(error), ExitCode.WRONG_USE)
     except (KeyboardInterrupt, typer.Abort):
-        out.note(Line("stopped. What was finished is kept: the same command goes on from there"))
+        out.note(STOPPED)
         return ExitCode.INTERRUPTED
     except OSError as error:
         if error.errno not in ENVIRONMENT:
