@@ -8,8 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nightschool.core.forgetting import IgnoreList, Thing, trace_of
+from nightschool.core.harness import File
 from nightschool.core.sessions import Session, Speaker, ToolCall, Turn
-from nightschool.rules.ignoring import Ignoring
+from nightschool.core.tasks import FilesSource, Footprint, Split, Task, Touched
+from nightschool.rules.ignoring import Ignoring, Why
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 SESSION = Session(
@@ -67,6 +69,42 @@ def test_a_word_is_found_in_whatever_case_and_wherever(word: str) -> None:
 def test_names_of_agents_and_models_are_no_words_of_a_session(word: str) -> None:
     """An ignored word that is an agent's name does not leave out each of its sessions."""
     assert why(IgnoreList(words=(word,))) is None
+
+
+TASK = Task(
+    prompt="Ask Marguerite about it",
+    workspace=FilesSource(files=(File(path="web/secret/a.txt", content=b"project Zanzibar"),)),
+    checks=(Footprint(wanted="pnpm"), Touched(paths=("docs/b.md",))),
+    session="imported:0",
+    turn=0,
+    source="imported",
+    project="/work/acme/site",
+    cluster="s-0",
+    split=Split.TRAIN,
+    folder="web",
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "by"),
+    [
+        (IgnoreList(words=("marguerite",)), "words"),
+        (IgnoreList(words=("zanzibar",)), "words"),
+        (IgnoreList(words=("PNPM",)), "words"),
+        (IgnoreList(words=("b.md",)), "words"),
+        (IgnoreList(paths=("web/secret/*",)), "paths"),
+        (IgnoreList(paths=("/work/acme/site/docs/*",)), "paths"),
+        (IgnoreList(paths=("/work/*/web",)), "paths"),
+        (IgnoreList(projects=("site",)), "projects"),
+        (IgnoreList(words=("footprint", "imported"), paths=("secret/*",), projects=("web",)), None),
+    ],
+)
+def test_a_task_from_a_file_is_left_out_as_a_session_is(rules: IgnoreList, by: str | None) -> None:
+    """By its request, what its checks look for, its files and its project; not by our own names of kinds."""
+    found = Ignoring(own=rules).task(TASK)
+    assert found == (None if by is None else Why("ignored", f"by ignore.{by} of your list"))
+    theirs = Ignoring(of_project={TASK.project: rules}.__getitem__).task(TASK)
+    assert (theirs is None) == (by is None)
 
 
 def test_a_projects_own_list_speaks_of_its_own_sessions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from conversations import agent, human, session
 from gate_builders import CANDIDATE, task
 from nightschool.core.errors import UserError
+from nightschool.core.forgetting import IgnoreList
 from nightschool.core.harness import Absent
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import (
@@ -25,6 +27,7 @@ from nightschool.core.tasks import (
     TaskAct,
     TaskMark,
 )
+from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.splits import asks_alike
 from nightschool.rules.task_file import ShownFile, TaskFile, WrittenTask
 from nightschool.stages.bring import Bringing, Brought
@@ -34,6 +37,7 @@ from nightschool.testing.memory_store import MemoryStore
 
 APP = "/home/me/app"
 COMMIT = "c" * 40
+NOTHING_IGNORED = Ignoring()
 CONCERN = replace(CANDIDATE, correction="c-0123456789", project=APP)
 REQUESTS = (
     "Parse the uploaded invoices and index their totals by month",
@@ -81,12 +85,13 @@ def bring(store: MemoryStore, *tasks: WrittenTask, project: str = APP, reviewed:
     return bringing(store).bring(file)
 
 
-def bringing(store: MemoryStore) -> Bringing:
+def bringing(store: MemoryStore, ignoring: Ignoring = NOTHING_IGNORED) -> Bringing:
     return Bringing(
         store=store,
         projects=Repository(),
         clock=FakeClock(datetime(2026, 4, 1, tzinfo=UTC)),
         redact=lambda text: text.replace("hunter2", "[secret]"),
+        ignoring=ignoring,
         actor="sam",
         project=APP,
         where="my.toml",
@@ -134,6 +139,33 @@ def test_an_edited_task_is_a_new_one_beside_the_old(split: Split) -> None:
     assert len(store.find(Task)) == 3
 
 
+def test_an_imported_task_names_the_session_that_it_was_made_of() -> None:
+    """That of the task that was edited, however often; else one that asked the same; else none."""
+    store = MemoryStore()
+    store.commit(known())
+    (first,) = bring(store, replace(as_written(known()), prompt=REQUESTS[1])).tasks
+    (second,) = bring(store, replace(as_written(first), prompt=REQUESTS[2])).tasks
+    alike, own = bring(store, one(REQUESTS[2] + " please"), one(REQUESTS[3])).tasks
+    assert [made.made_of for made in (first, second, alike, own)] == [*[known().session] * 3, ""]
+    (of_own,) = bring(store, replace(as_written(own), prompt=REQUESTS[4])).tasks
+    assert of_own.made_of == ""
+    asked = session("s1", human("Sort the drawers of the archive by colour"), agent())
+    store.commit(asked, Assignment(cluster="s-1", split=Split.TRAIN, sessions=(asked.id,)))
+    (same,) = bring(store, one("Sort the drawers of the archive by colour")).tasks
+    assert same.made_of == asked.id
+
+
+def test_a_task_that_an_ignore_list_names_is_not_taken() -> None:
+    """As a session it is left out before it is stored, and the word is not told."""
+    store = MemoryStore()
+    rules = Ignoring(own=IgnoreList(words=("invoices",)))
+    file = TaskFile(format="nightschool-tasks-1", project=APP, reviewed=True, task=(one(), one(REQUESTS[1])))
+    with pytest.raises(UserError, match=r"task 1: is left out by ignore\.words of your list") as refused:
+        bringing(store, rules).bring(file)
+    assert "nvoices" not in str(refused.value)
+    assert store.find(Task) == ()
+
+
 def test_where_the_work_begins_comes_with_a_task() -> None:
     """A task in another folder is another task; the one of a session keeps its own."""
     store = MemoryStore()
@@ -166,10 +198,12 @@ def test_a_task_is_reviewed_only_in_a_reviewed_file() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(REQUESTS), st.integers(0, 2)), max_size=8))
 def test_requests_alike_stand_on_one_side(asked: list[tuple[str, int]]) -> None:
-    """Whatever is brought, in whatever order and files: no two tasks alike are parted by the split."""
+    """Whatever is brought, in whatever order and files: no two tasks alike are parted by the split. One that
+    is like a task of each side is refused."""
     store = MemoryStore()
     for request, more in asked:
-        bring(store, one(request + " please" * (more > 0) + f" and {more}" * (more > 1)))
+        with suppress(UserError):
+            bring(store, one(request + " please" * (more > 0) + f" and {more}" * (more > 1)))
     tasks = store.find(Task)
     assert not [
         (left, right)

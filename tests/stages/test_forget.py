@@ -14,15 +14,27 @@ from cycle_builders import Place, QuickRunner, cycle_in, run_cycle
 from nightschool.adapters.record_tables import KINDS
 from nightschool.adapters.workspaces import Workspaces
 from nightschool.core.cycles import CycleReport
-from nightschool.core.forgetting import STAND_IN, Forgotten, Unfinished
+from nightschool.core.forgetting import STAND_IN, Forgotten, IgnoreList, Unfinished
 from nightschool.core.jobs import Finished, Reservation
 from nightschool.core.ports import SandboxPlan
 from nightschool.core.proposals import Draft, Release, Status
-from nightschool.core.sessions import Offset, Session
-from nightschool.core.tasks import Assignment, Candidate, Correction, GitSource, HoldoutVersion, Split, Task
+from nightschool.core.sessions import Offset, Session, ToolCall
+from nightschool.core.tasks import (
+    IMPORTED,
+    Assignment,
+    Candidate,
+    Correction,
+    GitSource,
+    HoldoutVersion,
+    Split,
+    Task,
+    TaskAct,
+    TaskMark,
+)
 from nightschool.core.trials import AlphaEntry, Draw, Pair, Trial
-from nightschool.core.values import Record
-from nightschool.rules.forgetting import Chosen, Known, Plan, strings
+from nightschool.core.values import Record, digest_of
+from nightschool.rules.forgetting import GONE, Chosen, Known, Plan, strings
+from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.report import markdown
 from nightschool.stages import publish, releases
 from nightschool.stages.undo import undo
@@ -124,6 +136,93 @@ def test_no_byte_of_a_session_is_left(place: Place, split: Split) -> None:
         assert plan.counts["sessions"] == 1
         assert parts.store.get(Unfinished, "forgetting") is None
     assert holding(place.ours, known.words) == []
+
+
+def written(prompt: str, *, like: Task, made_of: str = "") -> Task:
+    """A task as an import stores it, read by the person."""
+    return replace(
+        like, prompt=prompt, session=f"{IMPORTED}:{len(prompt)}", source=IMPORTED, made_of=made_of, turn=0
+    )
+
+
+def marked(parts: Parts, task: Task, act: TaskAct, reason: str = "") -> TaskMark:
+    return TaskMark(task=task.id, act=act, actor="sam", reason=reason, at=parts.clock.now())
+
+
+def test_a_task_that_was_made_of_a_sessions_task_goes_with_it(place: Place) -> None:
+    """One that was exported, edited and imported goes, counted, with its marks and what agents answered to
+    it; what is written of one's own stays, but a word on it that quotes what is gone."""
+    with cycle_in(place) as (parts, _):
+        known = about(parts, Split.HOLDOUT)
+        task = next(task for task in parts.store.find(Task) if task.id in known.tasks)
+        made = written(f"{task.prompt} And Xanadu", like=task, made_of=known.session.id)
+        own = written("Paint the shed", like=task)
+        call = ToolCall(call_id="c", name="Bash", command=f"cat {made.prompt}")
+        job = replace(parts.store.find(Finished)[0], key=digest_of("xanadu"), task=made.id)
+        job = replace(job, outcome=replace(job.outcome, trajectory=(call,)))
+        said = [
+            marked(parts, made, TaskAct.REVIEW),
+            marked(parts, made, TaskAct.PROTECT, "Xanadu matters"),
+            marked(parts, own, TaskAct.REVIEW),
+            marked(parts, own, TaskAct.PROTECT, f"unlike {task.prompt}"),
+            marked(parts, own, TaskAct.RELEASE),
+        ]
+        parts.store.commit(made, own, job, *said)
+        planned = parts.forgetting().planned(of(known.session))
+        assert planned.counts["tasks"] == len(known.tasks) + 1
+        forgotten(parts, of(known.session))
+        assert parts.store.get(Task, made.id) is None
+        assert parts.store.get(Task, own.id) == own
+        left = [mark for mark in parts.store.find(TaskMark) if mark.task in {made.id, own.id}]
+        assert left == [said[2], replace(said[3], reason=GONE), said[4]]
+        assert holding(place.ours, known.words | {b"Xanadu"}) == []
+
+
+def test_a_page_that_lists_the_task_goes(place: Place) -> None:
+    """Also of a task that concerns no correction: pages of reports have the requests that were tried."""
+    with cycle_in(place) as (parts, _):
+        (report,) = parts.store.find(CycleReport)
+        tried = {trial.task for trial in parts.store.find(Trial)}
+        heard = {name for correction in parts.store.find(Correction) for name in correction.sessions}
+        task = next(t for t in parts.store.find(Task) if t.id in tried and t.session not in heard)
+        page = place.ours / "reports" / f"{report.cycle}.html"
+        page.write_text(task.prompt, encoding="utf-8")
+        forgotten(parts, Chosen(sessions=frozenset({task.session})))
+        assert holding(place.ours, frozenset({task.prompt.encode()})) == []
+        assert not page.exists()
+        assert parts.store.find(CycleReport) == (report,)
+
+
+def test_a_task_from_a_file_that_a_list_names_by_now_is_forgotten(place: Place) -> None:
+    """As a session is: at the beginning of a run, told, before an agent could be given it."""
+    with cycle_in(place) as (parts, _):
+        task = parts.store.find(Task)[0]
+        held, other = (written(text, like=task) for text in ("Ask Kublai Khan", "Paint the shed"))
+        reviews = [marked(parts, one, TaskAct.REVIEW) for one in (held, other)]
+        parts.store.commit(held, other, *reviews)
+        rules = Ignoring(own=IgnoreList(words=("kublai",)))
+        with parts.store.hold("cycle"):
+            told = parts.forgetting().forget_due(rules)
+        assert told == ("forgotten: 1 task from a file of yours that an ignore list names by now",)
+        assert parts.store.get(Task, held.id) is None
+        assert parts.store.get(Task, other.id) == other
+        assert holding(place.ours, frozenset({b"Kublai"})) == []
+
+
+def test_retention_takes_what_was_made_of_an_old_session_and_not_what_one_wrote(place: Place) -> None:
+    """A task that a person wrote has no age; one that was edited from an old session's is as old as that."""
+    with cycle_in(place) as (parts, _):
+        sessions = {one.id: one for one in parts.store.find(Session)}
+        task = min(parts.store.find(Task), key=lambda one: str(sessions[one.session].ended_at))
+        made = written("Ask Kublai Khan", like=task, made_of=task.session)
+        own = written("Paint the shed", like=task)
+        parts.store.commit(made, own)
+        end = sessions[task.session].ended_at
+        assert end is not None
+        with parts.store.hold("cycle"):
+            parts.forgetting().forget_due(Ignoring(oldest=end + timedelta(seconds=1), days=1))
+        assert parts.store.get(Task, made.id) is None
+        assert parts.store.get(Task, own.id) == own
 
 
 def test_what_the_promise_of_the_gate_rests_on_stays(place: Place) -> None:

@@ -139,6 +139,7 @@ def bringing(parts: Parts, root: str, file: Path) -> Bringing:
         projects=parts.projects,
         clock=parts.clock,
         redact=parts.redact,
+        ignoring=parts.ignoring(),
         actor=parts.actor,
         project=root,
         where=str(file),

@@ -182,6 +182,8 @@ class Task(Record):
     """Where in the project the session began, relative to its root; "" at the root itself."""
     skills: tuple[str, ...] = ()
     """Skills that the agent loaded in its session."""
+    made_of: str = ""
+    """Of an imported one: id of the session that it was edited from or asks the same as; "" where of none."""
 
     @property
     def id(self) -> str:
@@ -195,6 +197,11 @@ class Task(Record):
     @property
     def imported(self) -> bool:
         return self.source == IMPORTED
+
+    @property
+    def origin(self) -> str:
+        """Id of the session whose words it has; "" where a person wrote them in a file."""
+        return self.made_of if self.imported else self.session
 
 
 class TaskAct(StrEnum):

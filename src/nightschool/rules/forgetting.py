@@ -139,6 +139,7 @@ class _Forgetting:
         self._drafts()
         self._refused()
         self.phrases = self._phrases()
+        self._marks()
         self._jobs()
         self._reports()
         return Plan(
@@ -213,7 +214,11 @@ class _Forgetting:
             self._replace(candidate, rest)
 
     def _tasks(self) -> None:
-        gone = [task for task in self.known.tasks if self._of(task.session) or self._here(task.project)]
+        gone = [
+            task
+            for task in self.known.tasks
+            if self._of(task.session) or self._of(task.origin) or self._here(task.project)
+        ]
         self.removed += gone
         self.tasks = {task.id for task in gone}
         self.removed += [mark for mark in self.known.marks if mark.task in self.tasks]
@@ -300,6 +305,19 @@ class _Forgetting:
             phrase in text for text in strings(value) for phrase in self.phrases if len(phrase) <= len(text)
         )
 
+    def _marks(self) -> None:
+        """A reason may quote what is gone, also one that stands with a task of another session."""
+        marks: dict[str, list[TaskMark]] = {}
+        for mark in self.known.marks:
+            if mark.task not in self.tasks:
+                marks.setdefault(mark.task, []).append(mark)
+        for own in marks.values():
+            bare = [replace(mark, reason=GONE) if self._speaks(mark.reason) else mark for mark in own]
+            if bare != own:
+                # All of them are written anew, since the order of writing says which one stands.
+                self.removed += own
+                self.kept += bare
+
     def _jobs(self) -> None:
         about = {report.cycle: report for report in self.known.cycles}
         renamed: dict[Digest, Digest] = {}
@@ -330,13 +348,16 @@ class _Forgetting:
         return self.chosen.before is not None and at < self.chosen.before
 
     def _reports(self) -> None:
+        tried = any(trial.task in self.tasks for trial in self.known.trials)
         for report in self.known.cycles:
             if self._here(report.project) or self._is_old(report.ended_at):
                 self.removed.append(report)
                 self.cycles[report.cycle] = None
                 continue
             rest = self._without_words(report)
-            if rest != report or self._tells(report):
+            # A report's page lists what each proposal was tried on, and is made anew from what is left.
+            lists = tried and any(item.draft is not None for item in report.learned)
+            if rest != report or lists or self._tells(report):
                 self.cycles[report.cycle] = None
                 self._replace(report, rest)
 

@@ -1,11 +1,12 @@
 """Whether a session may be read: the ignore lists, what was forgotten, and how long things are kept.
 
-Relieves the harvest, which asks before anything is stored. A pattern errs on the side of leaving out.
+Relieves the harvest and the import of tasks, which ask before anything is stored. A pattern errs on the
+side of leaving out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -13,13 +14,15 @@ from typing import NamedTuple
 
 from nightschool.core.forgetting import IgnoreList, Thing, trace_of
 from nightschool.core.sessions import Session
+from nightschool.core.tasks import FilesSource, Footprint, Task
 from nightschool.core.values import Digest, Value, digest_of
 
 NOTHING = IgnoreList()
 
 
 class Why(NamedTuple):
-    """Why a session is left out: a code of `LeftOut`, and which rule. Never the words that matched."""
+    """Why a session is left out: a code of `LeftOut`, and which rule ("" where the code says all). Never the
+    words that matched."""
 
     reason: str
     detail: str
@@ -54,41 +57,91 @@ class Ignoring(Value):
 
     def file(self, path: str, ref_id: str) -> Why | None:
         if self.forgotten and trace_of(Thing.FILE, ref_id) in self.forgotten:
-            return Why("forgotten", "you had it forgotten")
+            return Why("forgotten", "")
         return _by_path(self.own, (path,), "your list")
 
     def session(self, session: Session, *, changed: datetime | None = None) -> Why | None:
         """`changed`: when its file did, for a session that tells no time."""
         if self.forgotten and trace_of(Thing.SESSION, session.id) in self.forgotten:
-            return Why("forgotten", "you had it forgotten")
+            return Why("forgotten", "")
         root = "" if session.project is None else self.root(session.project)
         if root and self.forgotten and trace_of(Thing.PROJECT, root) in self.forgotten:
-            return Why("forgotten", "you had its project forgotten")
+            return Why("forgotten", "with its project")
         last = session.ended_at or session.started_at or changed
         if self.oldest is not None and last is not None and last < self.oldest:
-            return Why("too-old", f"older than retention_days, {self.days}")
-        found = _named(self.own, session, root, "your list")
+            return Why("too-old", f"retention_days is {self.days}")
+        return self._listed(_of_session(session, root))
+
+    def task(self, task: Task) -> Why | None:
+        """One that a person brought in a file. It has no age: it is kept until the person says otherwise."""
+        return self._listed(_of_task(task))
+
+    def _listed(self, held: _Held) -> Why | None:
+        root = held.root
+        found = _named(self.own, held, "your list")
         if found is not None or not root:
             return found
         theirs = self.of_project(root)
         if isinstance(theirs, str):
             return Why("ignored", f"its project's ignore list cannot be read: {theirs}", by_person=False)
-        found = _named(theirs, session, root, "its project's list")
+        found = _named(theirs, held, "its project's list")
         return None if found is None else found._replace(by_person=False)
 
 
-def _named(rules: IgnoreList, session: Session, root: str, whose: str) -> Why | None:
+class _Held(NamedTuple):
+    """What a list is compared with: looked at only where there is a list."""
+
+    root: str
+    folder: str
+    paths: Callable[[], Iterator[str]]
+    texts: Callable[[], Iterator[str]]
+    """Case folded."""
+
+
+def _of_session(session: Session, root: str) -> _Held:
+    folder = session.project or ""
+
+    def paths() -> Iterator[str]:
+        yield from (session.path, folder)
+        yield from _places((name for call in session.calls for name in call.files), root, folder)
+
+    return _Held(root, folder, paths, lambda: _said(session))
+
+
+def _of_task(task: Task) -> _Held:
+    root = task.project
+    folder = f"{root}/{task.folder}" if task.folder else root
+    shown = task.workspace.files if isinstance(task.workspace, FilesSource) else ()
+    looked_for, names = [], [file.path for file in shown]
+    for check in task.checks:
+        if isinstance(check, Footprint):
+            looked_for += [check.wanted or "", check.unwanted or ""]
+        else:
+            names += check.paths
+
+    def paths() -> Iterator[str]:
+        yield folder
+        yield from _places(iter(names), root, root)
+
+    def texts() -> Iterator[str]:
+        for text in (task.prompt, folder, *looked_for, *names):
+            yield text.casefold()
+        for file in shown:
+            yield file.content.decode("utf-8", "replace").casefold()
+
+    return _Held(root, folder, paths, texts)
+
+
+def _named(rules: IgnoreList, held: _Held, whose: str) -> Why | None:
     if not rules:
         return None
-    folder = session.project or ""
-    if root and any(_is_project(pattern, root, folder) for pattern in rules.projects):
+    if held.root and any(_is_project(pattern, held.root, held.folder) for pattern in rules.projects):
         return Why("ignored", f"by ignore.projects of {whose}")
-    written = (name for call in session.calls for name in call.files)
-    found = _by_path(rules, (session.path, folder, *_places(written, root, folder)), whose)
+    found = _by_path(rules, held.paths(), whose)
     if found is not None:
         return found
     words = tuple(word.casefold() for word in rules.words)
-    if words and any(word in text for text in _said(session) for word in words):
+    if words and any(word in text for text in held.texts() for word in words):
         return Why("ignored", f"by ignore.words of {whose}")
     return None
 
@@ -124,7 +177,7 @@ def _places(names: Iterator[str], root: str, folder: str) -> Iterator[str]:
             yield whole.removeprefix(f"{root}/")
 
 
-def _by_path(rules: IgnoreList, paths: tuple[str, ...], whose: str) -> Why | None:
+def _by_path(rules: IgnoreList, paths: Iterable[str], whose: str) -> Why | None:
     if any(path and fnmatchcase(path, pattern) for path in paths for pattern in rules.paths):
         return Why("ignored", f"by ignore.paths of {whose}")
     return None

@@ -8,7 +8,7 @@ sides is refused. All is stored or nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nightschool.core.errors import UserError
@@ -30,6 +30,7 @@ from nightschool.core.tasks import (
 )
 from nightschool.core.values import Record, Value, digest_of
 from nightschool.rules.alike import overlap
+from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.marks import standings
 from nightschool.rules.prose import tokens
 from nightschool.rules.splits import ALIKE, first_prompt, side
@@ -60,6 +61,8 @@ class _Home:
     words: frozenset[str]
     cluster: str
     split: Split
+    origin: str
+    """Id of the session that asked it; "" where a person wrote it in a file."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +73,7 @@ class Bringing:
     projects: Projects
     clock: Clock
     redact: Redact
+    ignoring: Ignoring
     actor: str
     project: str
     where: str
@@ -95,6 +99,7 @@ class Bringing:
             try:
                 known = self._known(one)
                 task, assignment = self._task(one, known)
+                self._not_ignored(task)
             except _Unfit as unfit:
                 wrong.append(f"task {number}: {unfit}")
                 continue
@@ -126,7 +131,7 @@ class Bringing:
             home = homes.get(session.id)
             prompt = first_prompt(session)
             if home is not None and prompt:
-                self._homes.append(_Home(tokens(prompt), home.cluster, home.split))
+                self._homes.append(_Home(tokens(prompt), home.cluster, home.split, session.id))
         taught: dict[str, set[str]] = {
             candidate.id: {
                 homes[moment.session].cluster for moment in candidate.evidence if moment.session in homes
@@ -134,13 +139,13 @@ class Bringing:
             for candidate in self.store.find(Candidate)
         }
         for task in self.store.find(Task):
-            self._homes.append(_Home(tokens(task.prompt), task.cluster, task.split))
+            self._homes.append(_Home(tokens(task.prompt), task.cluster, task.split, task.origin))
             for name in task.concerns if task.split is Split.TRAIN else ():
                 taught.setdefault(name, set()).add(task.cluster)
         self._taught.update({name: len(clusters) for name, clusters in taught.items()})
 
     def _learn(self, task: Task) -> None:
-        self._homes.append(_Home(tokens(task.prompt), task.cluster, task.split))
+        self._homes.append(_Home(tokens(task.prompt), task.cluster, task.split, task.origin))
         if task.split is Split.TRAIN:
             self._taught.update(task.concerns)
 
@@ -183,7 +188,11 @@ class Bringing:
         before = next((task for task in self.store.find(Task, self.project) if task.session == session), None)
         if before is not None:
             return before, None
-        cluster, split = self._side(prompt, concerns, known, session)
+        alike = self._alike(prompt)
+        cluster, split = self._side(alike, concerns, known, session)
+        # Who edits a task may ask anew for what another session asked: the one that was edited comes first.
+        origins = [known.origin] if known is not None else []
+        origins += sorted(home.origin for home in alike)
         task = Task(
             prompt=prompt,
             workspace=workspace,
@@ -197,8 +206,14 @@ class Bringing:
             concerns=concerns,
             at=self.clock.now(),
             folder=one.folder,
+            made_of=next(filter(None, origins), ""),
         )
         return task, Assignment(cluster=cluster, split=split, sessions=(session,))
+
+    def _not_ignored(self, task: Task) -> None:
+        why = self.ignoring.task(task)
+        if why is not None:
+            raise _Unfit(f"is left out {why.detail}; take it out of the file, or change that list")
 
     def _plain(self, one: WrittenTask) -> None:
         """What a check looks for, and paths, are used as they are: no stand-in may take a secret's place."""
@@ -222,9 +237,9 @@ class Bringing:
         return start
 
     def _side(
-        self, prompt: str, concerns: Sequence[str], known: Task | None, session: str
+        self, homes: Sequence[_Home], concerns: Sequence[str], known: Task | None, session: str
     ) -> tuple[str, Split]:
-        alike = set(self._alike(prompt))
+        alike = {(home.cluster, home.split) for home in homes}
         if known is not None:
             alike.add((known.cluster, known.split))
         sides = {split for _, split in alike}
@@ -238,11 +253,9 @@ class Bringing:
         cluster = f"s-{digest_of(session)[:12]}"
         return cluster, side(cluster, frozenset(concerns), self._taught)
 
-    def _alike(self, prompt: str) -> Iterator[tuple[str, Split]]:
+    def _alike(self, prompt: str) -> list[_Home]:
         words = tokens(prompt)
-        for home in self._homes:
-            if words == home.words or overlap(words, home.words) >= ALIKE:
-                yield home.cluster, home.split
+        return [home for home in self._homes if words == home.words or overlap(words, home.words) >= ALIKE]
 
     def _reviews(self, tasks: Sequence[Task]) -> list[TaskMark]:
         """That these were read. A task that sessions gave needs no such word."""

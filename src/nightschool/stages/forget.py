@@ -80,13 +80,21 @@ class Forgetting:
             why = ignoring.session(session, changed=seen.get(session.session_id))
             if why is not None:
                 (old if why.reason == "too-old" else named).add(session.id)
-        chosen = Chosen(sessions=frozenset(named | old), before=ignoring.oldest)
+        written = {
+            task.session
+            for task in self.store.find(Task)
+            if task.imported and ignoring.task(task) is not None
+        }
+        chosen = Chosen(sessions=frozenset(named | old | written), before=ignoring.oldest)
         done = self.forget(chosen, for_good=False)
         reports = sum(isinstance(record, CycleReport) for record in done.removed)
         if old:
             told.append(f"forgotten: {counted(len(old), 'session')} older than {ignoring.days} days")
         if named:
             told.append(f"forgotten: {counted(len(named), 'session')} that an ignore list names by now")
+        if written:
+            tasks = counted(len(written), "task")
+            told.append(f"forgotten: {tasks} from a file of yours that an ignore list names by now")
         if reports:
             told.append(f"forgotten: {counted(reports, 'report')} older than {ignoring.days} days")
         told += [standing(draft) for draft in done.standing]
