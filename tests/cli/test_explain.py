@@ -117,6 +117,29 @@ def test_what_is_none_is_told(ledger: Path, ask: Ask) -> None:
     assert ask("explain", "", code=2)["error"]["code"] in {"not-found", "user-error"}
 
 
+def test_what_was_forgotten_or_is_ignored_is_not_told(ledger: Path, tmp_path: Path, ask: Ask) -> None:
+    """By id or by file, with the way back, and not a word of it; taken off the list it is told again."""
+    ask("harvest", "--all")
+    session = SqliteStore.open(tmp_path / "school").find(Session)[0]
+    words = session.human_turns[0].text[:30]
+    assert words in json.dumps(ask("explain", session.id))
+    ask("forget", session.id, "--yes")
+    for name in (session.id, session.session_id, session.path):
+        refused = ask("explain", name, code=2)
+        assert "you had it forgotten" in refused["error"]["text"]
+        assert f"nightschool forget {session.id} --allow" in refused["error"]["text"]
+        assert words not in json.dumps(refused)
+    ask("forget", session.id, "--allow")
+    assert ask("explain", session.path)["rows"]
+    config = tmp_path / "config.toml"
+    before = config.read_text(encoding="utf-8")
+    config.write_text(f'{before}[ignore]\nprojects = ["ledger"]\n', encoding="utf-8")
+    refused = ask("explain", session.path, code=2)
+    assert "on an ignore list (by ignore.projects of your list)" in refused["error"]["text"]
+    config.write_text(f"retention_days = 1\n{before}", encoding="utf-8")
+    assert ask("explain", session.path)["rows"]
+
+
 def test_a_proposal_is_explained_condition_by_condition(ledger: Path, tmp_path: Path, ask: Ask) -> None:
     """Before the exam has ended something is open; once it is accepted all holds, and so does what adopting
     asks, until the file changes."""

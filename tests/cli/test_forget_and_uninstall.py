@@ -154,6 +154,43 @@ def test_a_session_that_was_not_read_yet_is_never_read(place: Place, capsys: Cap
     assert first not in sessions(place)
 
 
+def test_what_is_told_to_type_is_quoted(place: Place, tmp_path: Path, capsys: Captured) -> None:
+    """A folder with a space in its name stands in the told command as a shell takes it."""
+    folder = tmp_path / "cli tool"
+    folder.mkdir()
+    assert app.run(["forget", str(folder), "-y"]) == 0
+    command = capsys.readouterr().out.split("unless: ")[1].strip().replace("\n", "")
+    assert shlex.split(command)[1:] == ["forget", str(folder), "--allow"]
+    assert app.run(shlex.split(command)[1:]) == 0
+    assert "may be read again" in capsys.readouterr().out
+
+
+def test_a_bare_id_is_known_after_it_was_forgotten(place: Place, capsys: Captured) -> None:
+    """The name by which it was forgotten takes it off the list too."""
+    first = sessions(place)[0]
+    bare = first.partition(":")[2]
+    assert app.run(["forget", bare, "-y"]) == 0
+    assert app.run(["forget", bare, "--dry-run"]) == 0
+    capsys.readouterr()
+    assert app.run(["forget", bare, "--allow", "--json"]) == 0
+    document = told(capsys)
+    assert (document["name"], document["was_forgotten"]) == (first, True)
+    assert app.run(["forget", bare, "--allow"]) == 2
+    assert "was forgotten, is named in full" in " ".join(capsys.readouterr().err.split())
+
+
+def test_that_it_was_forgotten_is_told_once(place: Place, capsys: Captured) -> None:
+    """A harvest of a forgotten file alone says why it is left out, and not the same twice."""
+    with cycle_in(place) as (parts, _):
+        first = parts.store.find(Session)[0]
+    assert app.run(["forget", first.id, "-y"]) == 0
+    capsys.readouterr()
+    assert app.run(["harvest", first.path]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{Path(first.path).name}: you had it forgotten" in said
+    assert "(you had it forgotten)" not in said
+
+
 def test_an_adopted_rule_is_named_with_its_undo(place: Place, capsys: Captured) -> None:
     """A rule in a live file stays there, and who forgets what it came from is told how to take it out."""
     draft, path, before = adopted(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from nightschool.core.errors import NotFound, UserError
 
 if TYPE_CHECKING:
     from nightschool.core.ports import TranscriptSource
-    from nightschool.core.sessions import ReadResult, RowFate, TranscriptRef
+    from nightschool.core.sessions import ReadResult, RowFate, Session, TranscriptRef
     from nightschool.core.tasks import Task
     from nightschool.rules.explaining import ExplainedRow
     from nightschool.stages.mine import Mined
@@ -68,7 +69,25 @@ def _read(parts: Parts, name: str) -> _Read:
     if result.session is None and not fates:
         why = "; ".join(out.detail or out.reason for out in result.left_out)
         raise UserError(f"{ref.path} tells nothing: {why or 'it is empty'}; name a transcript of an agent")
+    _refuse_unread(parts, ref, result.session)
     return _Read(source=source, ref=ref, result=result, fates=fates)
+
+
+def _refuse_unread(parts: Parts, ref: TranscriptRef, session: Session | None) -> None:
+    """What may not be read is not told either. What is only too old to be kept may be looked at."""
+    from nightschool.rules.telling import why_left_out  # noqa: PLC0415
+
+    ignoring = parts.ignoring()
+    why = ignoring.file(ref.path, ref.id)
+    if why is None and session is not None:
+        why = ignoring.session(session, changed=ref.mtime)
+    if why is None or why.reason == "too-old":
+        return
+    name = ref.path if session is None else session.id
+    way = "take what names it off the list"
+    if why.reason == "forgotten":
+        way = f"`nightschool forget {shlex.quote(name)} --allow`, or of its project, lets it be read again"
+    raise UserError(f"{name} is not told: {why_left_out(why.reason, why.detail)}; {way}")
 
 
 def _found(parts: Parts, name: str) -> tuple[TranscriptSource, TranscriptRef]:
@@ -108,9 +127,10 @@ def _by_id(parts: Parts, name: str) -> Iterator[tuple[str, tuple[str, str]]]:
         if hits:
             return
     for source in parts.sources().values():
-        for ref in source.discover(parts.roots()):
+        own = name.removeprefix(f"{source.name}:")
+        for ref in source.discover(parts.roots()) if len(own) >= SHORTEST else ():
             stem = os.path.basename(ref.path).partition(".")[0]  # noqa: PTH119 - as above
-            if stem.startswith(name) or stem.endswith(name):
+            if stem.startswith(own) or stem.endswith(own):
                 yield f"{source.name}:{stem}", (source.name, ref.path)
 
 

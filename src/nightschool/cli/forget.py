@@ -91,7 +91,7 @@ def forget(
 
 
 def _named(parts: Parts, what: str) -> _Named:
-    from nightschool.core.forgetting import Thing  # noqa: PLC0415
+    from nightschool.core.forgetting import Forgotten, Thing, trace_of  # noqa: PLC0415
     from nightschool.core.sessions import Session  # noqa: PLC0415
     from nightschool.rules.forgetting import Chosen  # noqa: PLC0415
     from nightschool.wiring import known  # noqa: PLC0415
@@ -114,9 +114,13 @@ def _named(parts: Parts, what: str) -> _Named:
     source, colon, rest = what.partition(":")
     if colon and rest and source in known("sources"):
         return one(what)  # not read yet, and never to be
+    for name in (f"{source}:{what}" for source in known("sources")):
+        if parts.store.get(Forgotten, f"{Thing.SESSION}.{trace_of(Thing.SESSION, name)}") is not None:
+            return one(name)
     raise NotFound(
         f"no session and no project {what!r}: `nightschool corrections --json` names the sessions, and a "
-        "project is a folder; one that was not read yet is named in full (claude-code:ID)"
+        "project is a folder; one that was not read yet, or was forgotten, is named in full (claude-code:ID, "
+        "or the project's path)"
     )
 
 

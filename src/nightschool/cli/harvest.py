@@ -226,15 +226,12 @@ def _day(row: dict[str, object]) -> str | None:
 
 def _troubles(report: HarvestReport, rows: list[dict[str, object]]) -> list[str]:
     """The files with which something is wrong, by name."""
-    from nightschool.rules.telling import LEFT_OUT  # noqa: PLC0415
+    from nightschool.rules.telling import why_left_out  # noqa: PLC0415
 
     troubles = [
         out for out in report.left_out if out.offset is None and (out.reason not in MEANT or not rows)
     ]
-    lines = [
-        f"  {out.path}: {LEFT_OUT.get(out.reason, out.reason)}" + (f" ({out.detail})" if out.detail else "")
-        for out in troubles[:NAMED]
-    ]
+    lines = [f"  {out.path}: {why_left_out(out.reason, out.detail)}" for out in troubles[:NAMED]]
     more = len(troubles) - NAMED
     return [*lines, f"  and {more} more: --json names them all"] if more > 0 else lines
 

@@ -60,5 +60,10 @@ def left_out(number: int, reason: str) -> str:
     return f"left out: {number} x {LEFT_OUT.get(reason, reason)}"
 
 
+def why_left_out(reason: str, detail: str) -> str:
+    """In words, with what is known more of it."""
+    return LEFT_OUT.get(reason, reason) + (f" ({detail})" if detail else "")
+
+
 def no_task(number: int, code: str) -> str:
     return f"no task from {counted(number, 'session')}: {NO_TASK.get(code, code)}"
