@@ -11,10 +11,15 @@ from typing import Any
 
 import pytest
 
+from job_builders import task_of
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
 from nightschool.cli.run import told
 from nightschool.core.cycles import Budget, CycleReport, Learned, Spend
+from nightschool.core.jobs import Delivered, Finished, LostTry, Reason, Reservation, Role, Usage
+from nightschool.core.trials import Arm
+from nightschool.core.values import digest_of
+from nightschool.rules.forgetting import use_alone
 
 Ask = Callable[..., Any]
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -142,3 +147,111 @@ def test_a_run_leads_to_what_is_certified_first() -> None:
     """Of what it came to, `next` names a proposal that the gate accepted before one that it did not."""
     learned = (PNPM, replace(PNPM, code="accept", draft="d-2"))
     assert told(cycle(1, "/p", learned=learned))[-1] == "next: nightschool show d-2 --diff"
+
+
+def booked(number: int, cycle: str, key: str) -> Reservation:
+    return Reservation(
+        key=digest_of(key), attempt=number, cycle=cycle, at=NOW, tokens=60_000, cost=Decimal("0.25")
+    )
+
+
+def ended(cycle: str, key: str, *, task: str | None = None, arm: Arm | None = None) -> Finished:
+    usage = Usage(tokens=7, cost=Decimal("0.10"))
+    outcome = Delivered(reply="done", usage=usage)
+    return Finished(
+        key=digest_of(key),
+        cycle=cycle,
+        role=Role.ATTEMPT,
+        agent="codex",
+        started_at=NOW,
+        ended_at=NOW,
+        outcome=outcome,
+        task=task,
+        arm=arm,
+    )
+
+
+@pytest.fixture
+def cut_off(home: Path) -> str:
+    """A run that was killed, a calibration, a run with a report, and one that may run now."""
+    task = replace(task_of("a"), project=str(home))
+    other = replace(task_of("b"), project="/other")
+    lost = LostTry(
+        key=digest_of("lost"),
+        attempt=3,
+        cycle="n-0001",
+        reason=Reason.CANCELLED,
+        message="stopped",
+        usage=Usage(),
+    )
+    store = SqliteStore.open(home / "school")
+    store.commit(
+        task,
+        other,
+        *(booked(at, "n-0001", key) for at, key in enumerate(("a", "b", "never", "lost"))),
+        ended("n-0001", "a", task=task.id),
+        ended("n-0001", "b", task=task.id),
+        lost,
+        booked(4, "n-0002", "c"),
+        ended("n-0002", "c", task=other.id, arm=Arm.FIRST),
+        booked(5, "n-0003", "d"),
+        cycle(3, str(home)),
+        booked(6, "n-0004", "e"),
+    )
+    store.close()
+    return str(home)
+
+
+def test_a_cycle_without_a_report_has_its_row(
+    cut_off: str, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a killed run used is told where it ran, with what is unknown of it; a calibration is called one,
+    what may run now is not called broken off, and what no project is known of hides in none."""
+    told = ask("history")
+    assert [one["cycle"] for one in told["cycles"]] == ["n-0003"]
+    now, broken = told["without_report"]
+    assert (now["cycle"], now["over"], now["projects"], now["unsettled"]) == ("n-0004", False, [], 1)
+    assert (broken["cycle"], broken["over"], broken["projects"]) == ("n-0001", True, [cut_off])
+    assert (broken["jobs"], broken["finished"], broken["lost"], broken["unsettled"]) == (4, 2, 1, 1)
+    assert (broken["tokens"], broken["cost"], broken["unknown_cost"]) == (14, 0.2, 1)
+    assert run(["history", "--all-projects"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:6] for line in lines[1:5]] == ["n-0004", "n-0003", "n-0002", "n-0001"]
+    assert "running now, or broken off" in lines[1]
+    assert " a calibration " in lines[3]
+    assert "broken off" not in lines[3]
+    for part in ("2026-03-02 00:00", "broken off, 1 job without an end", "4 jobs, $0.20 and unknown"):
+        assert part in lines[4]
+    assert lines[5].startswith("next: nightschool report n-0003")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            "n-0001",
+            ("broken off", "began 2026-03-02 00:00 UTC", "4 jobs", "2 finished, 1 lost", "`nightschool run`"),
+        ),
+        ("n-0002", ("calibration", "1 job, $0.10", "`nightschool gate calibrate`")),
+    ],
+)
+def test_a_report_that_was_never_written_is_said_to_be(
+    cut_off: str, ask: Ask, name: str, told: tuple[str, ...]
+) -> None:
+    """A cycle that started jobs is not denied: what is known of it is told."""
+    text = ask("report", name, code=2)["error"]["text"]
+    for part in (f"cycle {name} has no report", *told):
+        assert part in text
+
+
+def test_a_forgotten_report_is_no_broken_cycle(home: Path, ask: Ask) -> None:
+    """Where all answers were forgotten the report may have gone with them: that is said too."""
+    store = SqliteStore.open(home / "school")
+    job = ended("n-0001", "a")
+    store.commit(
+        booked(0, "n-0001", "a"), replace(job, outcome=use_alone(job.outcome)), booked(1, "n-0002", "b")
+    )
+    store.close()
+    newest, oldest = ask("history")["without_report"]
+    assert oldest["told"] == "broken off, or its report was forgotten"
+    assert newest["told"].startswith("running now")

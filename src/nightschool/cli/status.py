@@ -75,7 +75,7 @@ def status(*, json: Json = False) -> ExitCode:
         "forgetting": forgetting,
     }
     pieces: list[Piece | str] = [
-        _cycle_line(last),
+        _cycle_line(last, begun=bool(spent.jobs or unsettled)),
         f"{counted(len(heard), 'correction')} known in all projects, {recurring} of them said in several "
         "sessions",
         *_proposal_pieces(open_proposals),
@@ -188,11 +188,11 @@ def _interrupted(store: Store) -> Rows:
     ]
 
 
-def _cycle_line(last: CycleReport | None) -> str:
+def _cycle_line(last: CycleReport | None, *, begun: bool) -> str:
     from nightschool.rules.telling import counted  # noqa: PLC0415
 
     if last is None:
-        return "no cycle has run yet"
+        return "no cycle has left a report yet" if begun else "no cycle has run yet"
     practised = f"{counted(len(last.learned), 'correction')} of {last.project or 'all projects'} practised"
     came = f"broke off: {last.failed}" if last.failed else practised
     return f"last cycle: {last.cycle}, {last.ended_at:%Y-%m-%d %H:%M} UTC, {last.runner}, {came}"

@@ -325,11 +325,11 @@ class _Forgetting:
             report = about.get(job.cycle)
             # Which candidate an edit job was about is not kept: each of a cycle that practised it counts.
             edited = bool(self.touched) and job.role is Role.EDIT and (report is None or self._tells(report))
-            if job.outcome == _bare(job.outcome):
+            if job.outcome == use_alone(job.outcome):
                 continue
             if job.task in self.tasks or edited or self._is_old(job.ended_at) or self._speaks(job.outcome):
                 renamed[job.key] = digest_of("forgotten", job.key)
-                self._replace(job, replace(job, key=renamed[job.key], outcome=_bare(job.outcome)))
+                self._replace(job, replace(job, key=renamed[job.key], outcome=use_alone(job.outcome)))
         for booked in self.known.reservations:
             if booked.key in renamed:
                 self._replace(booked, replace(booked, key=renamed[booked.key]))
@@ -399,7 +399,7 @@ def _said(session: Session) -> Iterator[tuple[str, str]]:
     return ((session.source, turn.row) for turn in session.human_turns)
 
 
-def _bare(outcome: Outcome) -> Outcome:
+def use_alone(outcome: Outcome) -> Outcome:
     """An outcome with its use alone."""
     if isinstance(outcome, Failed):
         return replace(outcome, message=GONE, files=(), trajectory=())
