@@ -17,6 +17,7 @@ from nightschool.core.proposals import Verdict
 from nightschool.core.sessions import Offset
 from nightschool.core.trials import AlphaEntry, Arm, Draw, LostPair, Pair, Partition
 from nightschool.rules.noise import NoiseFloor, plan
+from nightschool.stages.calibrate import newest
 from nightschool.testing.apprentice import lot
 from nightschool.testing.demo import apprentice
 from nightschool.testing.script import Script
@@ -117,10 +118,15 @@ def test_a_killed_calibration_goes_on_where_it_was(place: Place) -> None:
         booked = {record.key for record in parts.store.find(Reservation)}
     assert finished < set(began) <= booked
     runner = QuickRunner()
-    with calibration_in(place, runner=runner) as (_, calibration):
+    with cycle_in(place) as (parts, cycle), cycle.held():
+        cycle.door.runner = runner
+        holdout = newest(parts.store, str(place.project))
+        assert holdout is not None
+        calibration = cycle.calibration(holdout)
         assert 0 < calibration.remaining(10) < 10
         assert calibration.go_on(10) == "done"
         assert calibration.floor() == expected
+        assert cycle.door.spend.reused == len(finished), "each of them answered"
     keys = [job.key for job in runner.jobs]
     assert not finished & set(keys)
     assert set(began) - finished <= set(keys), "what was broken off is made again, on its own draw"

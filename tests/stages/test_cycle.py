@@ -16,6 +16,7 @@ from nightschool.core.jobs import Failed, Finished, Job, Outcome, Reason, Reserv
 from nightschool.core.proposals import Draft, Status, Verdict
 from nightschool.core.sessions import Offset, Roots, Session, Window
 from nightschool.core.tasks import Task
+from nightschool.core.trials import Pair
 from nightschool.rules.report import markdown
 from nightschool.stages.cycle import Cycle
 from nightschool.stages.harvest import HarvestRequest
@@ -149,17 +150,22 @@ def test_two_cycles_at_once_are_one_too_many(place: Place) -> None:
 
 
 def test_a_killed_cycle_goes_on_where_it_was(place: Place) -> None:
-    """B56: after a kill -9 no lock is left, no finished job runs again, and the verdict is the same."""
+    """B56: after a kill -9 no lock is left, no finished job runs again, and the verdict is the same. Each job
+    of the exam that had finished is counted as one that answered, those of whole pairs too."""
     undisturbed = place.beside("undisturbed")
     expected = about(run_cycle(undisturbed, runner=QuickRunner()))
     began = killed_at(place, 14)
     with cycle_in(place) as (parts, _):
         finished = {record.key for record in parts.store.find(Finished)}
+        answers = sum(record.draw is not None for record in parts.store.find(Finished))
         booked = {record.key for record in parts.store.find(Reservation)}
+        assert parts.store.find(Pair)
         assert parts.store.find(CycleReport) == ()
     assert finished < set(began) <= booked, "the job that was killed stays booked"
     runner = QuickRunner()
-    learned = about(run_cycle(place, runner=runner))
+    report = run_cycle(place, runner=runner)
+    learned = about(report)
+    assert report.spend.reused == answers
     keys = [job.key for job in runner.jobs]
     assert not finished & set(keys)
     assert len(keys) == len(set(keys))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightschool.cli import chosen_tasks, expected, setting_up
+from nightschool.cli import chosen_tasks, expected, planned, setting_up
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
@@ -16,11 +16,11 @@ from nightschool.cli.progress import Told
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from nightschool.cli.chosen_tasks import Given
+    from nightschool.cli.planned import Course
     from nightschool.core.cycles import CycleReport
-    from nightschool.core.tasks import Candidate
     from nightschool.stages.aiming import Aiming
     from nightschool.stages.prepare import Preparation, Prepared
     from nightschool.wiring import Parts
@@ -173,36 +173,36 @@ def _rehearsed(
         plan += setting_up.told(
             setting_up.provisions(parts, prepared.mined.tasks, out, yes=False, asks=False)
         )
-    return out.result(_planned(plan, prepared), [*plan, "nothing was started, stored or staged"])
+    document = _planned(plan, prepared, planned.courses(parts, prepared.mined.candidates, aiming))
+    return out.result(document, [*plan, "nothing was started, stored or staged"])
 
 
 def _plan(parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | None) -> list[Piece | str]:
     from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
-    from nightschool.stages.pins import pinned  # noqa: PLC0415 - help needs no stage
 
     tasks, found = prepared.mined.tasks, prepared.mined.candidates
-    candidates = found if aiming is None else aiming.chosen(found)
-    files = [_file(parts, item, aiming) for item in candidates]
-    pins = [file is not None and pinned(parts.store, file.resolve()) is not None for file, _ in files]
-    jobs = JOBS_A_CANDIDATE * pins.count(False)
+    courses = planned.courses(parts, found, aiming)
+    settled = [one for one in courses if one.code is not None]
+    jobs = JOBS_A_CANDIDATE * (len(courses) - len(settled))
     limit = parts.settings.limits.max_jobs
     train = sum(task.split == "train" for task in tasks)
     said = {item.id: item.statement for item in prepared.mined.corrections}
     rows = [
         (
-            said.get(item.correction, item.statement),
-            item.statement,
-            len(item.sessions),
-            f"{file} (pinned: left alone)" if pin else file,
-            why,
+            said.get(one.candidate.correction, one.candidate.statement),
+            one.candidate.statement,
+            len(one.candidate.sessions),
+            one.shown,
+            one.why,
         )
-        for item, (file, why), pin in zip(candidates, files, pins, strict=True)
+        for one in courses
     ]
     columns = ("you said", "rule", "sessions", "would edit", "since")
     return [
         f"{counted(len(prepared.harvested.sessions), 'session')} with something new; "
         f"{counted(len(said), 'correction')} in {_where(root)}, "
-        f"{len(found)} of them worth an edit",
+        f"{len(found)} of them worth an edit"
+        + (f", {len(settled)} of these with nothing to do now" if settled else ""),
         *(f"  not yet {count}: {why}" for why, count in _waiting(prepared)),
         *([Table(columns=columns, rows=rows)] if rows else []),
         *(() if aiming is None else aiming.notes(found)),
@@ -225,19 +225,12 @@ def _waiting(prepared: Prepared) -> list[tuple[str, int]]:
     return Counter(why for _, _, why in prepared.mined.waiting).most_common()
 
 
-def _file(parts: Parts, candidate: Candidate, aiming: Aiming | None) -> tuple[Path | None, str | None]:
-    """The file that an edit would change, and why that one."""
-    if aiming is None:
-        return None, None
-    aim = aiming.aim(candidate)
-    return None if aim.target is None else parts.place(aim.target), aim.why
-
-
-def _planned(plan: list[Piece | str], prepared: Prepared) -> dict[str, object]:
+def _planned(plan: list[Piece | str], prepared: Prepared, courses: Sequence[Course]) -> dict[str, object]:
     return {
         "dry_run": True,
         "sessions": [session.id for session in prepared.harvested.sessions],
         "candidates": prepared.mined.candidates,
+        "settled": [one.document for one in courses if one.code is not None],
         "tasks": [task.id for task in prepared.mined.tasks],
         "plan": [piece for piece in plan if isinstance(piece, str)],
     }

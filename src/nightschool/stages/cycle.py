@@ -39,14 +39,14 @@ from nightschool.core.tasks import (
     roots_in,
     task_digest,
 )
-from nightschool.core.trials import AlphaEntry, WealthKey
+from nightschool.core.trials import AlphaEntry, Pair, WealthKey
 from nightschool.core.values import Digest
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by, slept
 from nightschool.rules.marks import Sitting, sitting
 from nightschool.rules.report import promise
-from nightschool.rules.standing import open_draft, settled, turned_down
+from nightschool.rules.standing import open_draft, turned_down
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
@@ -54,11 +54,11 @@ from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestRequest, cursors_kept
 from nightschool.stages.mine import Mined, pooled
-from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
 from nightschool.stages.releases import Fit, dossier, fit, recover
 from nightschool.stages.replay import Replay
+from nightschool.stages.settling import stand
 from nightschool.stages.staging import stage
 
 LOSSES = 3
@@ -210,18 +210,10 @@ class Cycle:
 
     def _learn_at(self, candidate: Candidate, mined: Mined, aim: Aim, target: Target) -> Learned:
         base = aim.base
-        surface, home = self.aiming.surface, self.aiming.person_home
-        live = self.live.read(self._place(target))
-        pin = pinned(self.store, live.path)
-        if pin is not None:
-            return _learned(candidate, "pinned", pinned_text(pin))
-        if target.skill is not None and not surface.holds(live.path, aim.root, home):
-            why = f"a link leads from {target.place} to {live.path}, out of what the agent's places hold"
-            return _learned(candidate, "needs-you", why)
-        cases = [dossier(self.store, d.id) for d in self.store.find(Draft, owner=candidate.id)]
-        done = settled(cases, target, base, live)
-        if done is not None:
-            return _learned(candidate, *done)
+        found = stand(candidate, aim, target, aiming=self.aiming, store=self.store, live=self.live)
+        if found.done is not None:
+            return _learned(candidate, *found.done)
+        live, cases = found.live, found.cases
         draft = open_draft(cases, target, base, live)
         refused: tuple[RefusedEdit, ...] = ()
         if draft is None:
@@ -302,13 +294,15 @@ class Cycle:
         if mined.holdout is None:
             return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
         sat = _sitting(mined.holdout, self.store, mined.chosen)
+        key = self._key(draft.digest, base, mined.holdout, sat.tasks)
+        self._count_pairs(key)
         exam = Exam(
             draft=draft,
             candidate=candidate,
             base=base,
             proposed=proposed_harness(draft, base, self.store),
             holdout=mined.holdout,
-            key=self._key(draft.digest, base, mined.holdout, sat.tasks),
+            key=key,
             tasks=sat.tasks,
             out=sat.out,
             protected=sat.protected,
@@ -328,16 +322,24 @@ class Cycle:
         root = only_root(self.project)
         base = self.aiming.base(None if root is None else Path(root))
         tasks = _sitting(holdout, self.store).tasks
+        key = self._key(base.digest, base, holdout, tasks)
+        self._count_pairs(key)
         return Calibration(
             base=base,
             holdout=holdout,
             tasks=tasks,
-            key=self._key(base.digest, base, holdout, tasks),
+            key=key,
             store=self.store,
             practice=self.replay,
             policy=self.policy,
             cycle=self.number,
         )
+
+    def _count_pairs(self, key: WealthKey) -> None:
+        """Pairs of earlier cycles count as they stand: their jobs are never asked for again, and the door
+        would not know that they answered."""
+        earlier = [pair for pair in self.store.find(Pair, key.digest) if pair.cycle != self.number]
+        self.door.answered(2 * len(earlier))
 
     def _key(
         self, draft: Digest, base: Harness, holdout: HoldoutVersion, tasks: tuple[Task, ...]

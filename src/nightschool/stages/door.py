@@ -87,8 +87,7 @@ class Door:
         safe = self.safe(job)
         known = self.store.get(Finished, safe.key)
         if known is not None:
-            with self._lock:
-                self._spend = replace(self._spend, reused=self._spend.reused + 1)
+            self.answered(1)
             return known.outcome
         reservation = self._book(safe)
         began = self.clock.now()
@@ -105,6 +104,11 @@ class Door:
         outcome = self._bounded(outcome)
         self._settle(safe, reservation, began, outcome)
         return outcome
+
+    def answered(self, jobs: int) -> None:
+        """So many finished jobs of before answered, at no cost."""
+        with self._lock:
+            self._spend = replace(self._spend, reused=self._spend.reused + jobs)
 
     def safe(self, job: Job) -> Job:
         """The job with every text that leaves redacted. Redaction is idempotent, so the key is stable."""

@@ -1,0 +1,44 @@
+"""Looks up what stands of a candidate before a job is spent on it.
+
+Relieves the cycle, and the plan of a dry run, which must come to the same answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nightschool.core.harness import LiveFile, Target
+from nightschool.core.ports import LiveFiles, Store
+from nightschool.core.proposals import Dossier, Draft
+from nightschool.core.tasks import Candidate
+from nightschool.core.values import Value
+from nightschool.rules.standing import settled
+from nightschool.stages.aiming import Aim, Aiming
+from nightschool.stages.pins import pinned, pinned_text
+from nightschool.stages.releases import dossier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stand(Value):
+    """The file as it is, the drafts of before, and why there is nothing to do."""
+
+    live: LiveFile
+    cases: tuple[Dossier, ...] = ()
+    done: tuple[str, str, str | None] | None = None
+    """(code, why, draft); None: a run would practise."""
+
+
+def stand(
+    candidate: Candidate, aim: Aim, target: Target, *, aiming: Aiming, store: Store, live: LiveFiles
+) -> Stand:
+    """Raises `UserError` where the live file cannot be read."""
+    surface, home = aiming.surface, aiming.person_home
+    file = live.read(surface.live_path(target, home))
+    pin = pinned(store, file.path)
+    if pin is not None:
+        return Stand(live=file, done=("pinned", pinned_text(pin), None))
+    if target.skill is not None and not surface.holds(file.path, aim.root, home):
+        why = f"a link leads from {target.place} to {file.path}, out of what the agent's places hold"
+        return Stand(live=file, done=("needs-you", why, None))
+    cases = tuple(dossier(store, draft.id) for draft in store.find(Draft, owner=candidate.id))
+    return Stand(live=file, cases=cases, done=settled(cases, target, aim.base, file))
