@@ -74,8 +74,8 @@ def test_entries_of_other_folders_are_left_alone(scheduler: Scheduler) -> None:
     assert scheduler.installed("b2") == scheduler.text(entry("b2", at="04:00"))
 
 
-def test_48_the_persons_lines_stay_byte_for_byte(cron: Scheduler, made: Machine) -> None:
-    """Notes 48: only the marked block is written and removed; what is around it stays as it is."""
+def test_the_persons_lines_stay_byte_for_byte(cron: Scheduler, made: Machine) -> None:
+    """Only the marked block is written and removed; what is around it stays as it is."""
     made.state("crontab.table").write_bytes(THEIRS)
     cron.install(entry())
     block = made.table.removeprefix(THEIRS)
@@ -98,8 +98,8 @@ def test_48_the_persons_lines_stay_byte_for_byte(cron: Scheduler, made: Machine)
         "no crontab",
     ],
 )
-def test_d4_a_crontab_that_cannot_be_read_is_never_written(said: str, cron: Scheduler, made: Machine) -> None:
-    """Defect D4: any failure of `crontab -l` but `no crontab for` leaves the table as it is."""
+def test_a_crontab_that_cannot_be_read_is_never_written(said: str, cron: Scheduler, made: Machine) -> None:
+    """Any failure of `crontab -l` but `no crontab for` leaves the table as it is."""
     made.state("crontab.table").write_bytes(THEIRS)
     made.state("crontab.broken").write_text(said, encoding="utf-8")
     acts: list[Callable[[], object]] = [*writes(cron), lambda: cron.installed("a1")]
@@ -131,8 +131,8 @@ def test_marks_that_do_not_pair_are_refused(lines: str, cron: Scheduler, made: M
     assert made.table == lines.encode() + THEIRS
 
 
-def test_48_cron_and_sh_give_every_argument_back(cron: Scheduler, tmp_path: Path) -> None:
-    """Notes 48: spaces, quotes, dollars and percent signs come out as they went in."""
+def test_cron_and_sh_give_every_argument_back(cron: Scheduler, tmp_path: Path) -> None:
+    """Spaces, quotes, dollars and percent signs come out as they went in."""
     show = tmp_path / "sh ow%"
     show.write_text('#!/bin/sh\nprintf "%s\\n" "$SCHOOL" "$@"\n', encoding="utf-8")
     show.chmod(0o755)
@@ -158,8 +158,8 @@ def test_a_line_that_cron_would_cut_is_refused(cron: Scheduler) -> None:
 
 
 @pytest.mark.parametrize("sign", ["\n", "\r", "\0", "\x1b", "\u2028", "\udc80"])
-def test_48_control_characters_are_refused(sign: str) -> None:
-    """Notes 48: nothing that ends a line, in a command or in a variable, becomes an entry."""
+def test_control_characters_are_refused(sign: str) -> None:
+    """Nothing that ends a line, in a command or in a variable, becomes an entry."""
     with pytest.raises(UserError, match="control characters"):
         entry(command=(f"/a{sign}* * * * * id",))
     with pytest.raises(UserError, match="control characters"):
@@ -170,8 +170,8 @@ def test_48_control_characters_are_refused(sign: str) -> None:
     "text",
     ["", "3", "24:00", "03:60", "3:7", "03:17:00", "* *", "03:17\n* * * * *", "\u0660\u0663:\u0661\u0667"],
 )
-def test_48_bad_times_are_refused(text: str) -> None:
-    """Notes 48: a time is hours and minutes of one day, in plain digits."""
+def test_bad_times_are_refused(text: str) -> None:
+    """A time is hours and minutes of one day, in plain digits."""
     with pytest.raises(UserError, match="03:17"):
         TimeOfDay.typed(text)
 
@@ -223,8 +223,8 @@ def test_a_unit_of_another_making_is_not_replaced(made: Machine) -> None:
     assert (made.units / "nightschool-a1.service").read_text(encoding="utf-8") == "[Service]\n"
 
 
-def test_48_systemd_is_given_no_specifier_and_no_variable(made: Machine) -> None:
-    """Notes 48: percent signs and dollars that a unit would expand stand doubled, quotes are escaped."""
+def test_systemd_is_given_no_specifier_and_no_variable(made: Machine) -> None:
+    """Percent signs and dollars that a unit would expand stand doubled, quotes are escaped."""
     text = MAKES["systemd"](made).text(
         replace(entry(command=("/a b", '50% $x "q" \\')), environment=(("A", '50% $x "q" \\'),))
     )

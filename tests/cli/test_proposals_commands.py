@@ -208,6 +208,17 @@ def test_the_persons_own_file_is_the_one_that_they_moved(
     assert file.read_bytes() == BEFORE
 
 
+def test_no_file_of_a_project_keeps_from_undoing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A settings file that a pull brought and that is wrong stops a run there, never the way back."""
+    draft = desk.propose()
+    desk.says("adopt", draft.id)
+    (desk.project / ".nightschool.toml").write_text('runner = "codex"\n', encoding="utf-8")
+    monkeypatch.chdir(desk.project)
+    assert "may not be set by a project" in desk.says("proposals", code=2)
+    desk.says("undo")
+    assert desk.file.read_bytes() == BEFORE
+
+
 def test_undo_removes_a_file_that_was_new(desk: Desk) -> None:
     """Where there was no file before, undo removes the one that was made, and says so."""
     desk.file.unlink()

@@ -139,8 +139,8 @@ def test_a_run_without_a_key_is_told_beforehand(
     assert "chmod 600" in told(capsys, "schedule", "install").split("no scheduled run would start")[1]
 
 
-def test_d4_a_crontab_that_cannot_be_read_is_left_alone(made: Machine, ask: Ask) -> None:
-    """Defect D4: install and remove end with 1 and the message; showing tells that nobody knows."""
+def test_a_crontab_that_cannot_be_read_is_left_alone(made: Machine, ask: Ask) -> None:
+    """Install and remove end with 1 and the message; showing tells that nobody knows."""
     ask("schedule", "install")
     made.state("crontab.table").write_bytes(MINE + made.table)
     before = made.table

@@ -238,7 +238,7 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
     from nightschool.stages.undo import undo as take_back  # noqa: PLC0415
 
     out = Output(json=json)
-    with opening() as parts:
+    with opening(own=True) as parts:
         before = _numbers(parts.store)
         try:
             release = take_back(
