@@ -190,7 +190,7 @@ def test_a_run_of_a_file_moves_no_cursor(exported: Path, tmp_path: Path, ask: As
     transcript = next((tmp_path / ".claude/projects").rglob("*.jsonl"))
     transcript.touch()
     assert ask("run", "--tasks", "tasks.toml", "--dry-run")["sessions"] == []
-    report = ask("run", "--tasks", "tasks.toml", "--yes", "--max-jobs", "200")
+    report = ask("run", "--tasks", "tasks.toml", "--yes", "--max-jobs", "3", code=3)
     assert report["sessions_read"] == 0
     assert report["spend"]["jobs"] > 0
     assert "tasks.toml" in " ".join(report["notes"])
