@@ -15,46 +15,27 @@ from job_builders import task_of
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
 from nightschool.cli.run import told
-from nightschool.core.cycles import Budget, CycleReport, Learned, Spend
+from nightschool.core.cycles import CycleReport
 from nightschool.core.jobs import Delivered, Finished, LostTry, Reason, Reservation, Role, Usage
 from nightschool.core.trials import Arm
 from nightschool.core.values import digest_of
 from nightschool.rules.forgetting import use_alone
+from report_builders import PNPM, REPORT
 
 Ask = Callable[..., Any]
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
-PNPM = Learned(candidate="k-1", statement="use pnpm", sessions=4, code="undecided", why="so far", draft="d-1")
 
 
 def cycle(number: int, project: str, **changed: Any) -> CycleReport:
-    return replace(
-        CycleReport(
-            cycle=f"n-{number:04d}",
-            started_at=NOW,
-            ended_at=NOW + timedelta(minutes=3),
-            project=project,
-            runner="codex",
-            runner_version="1",
-            model=None,
-            sandbox="bubblewrap",
-            mode="certify",
-            sessions_read=7,
-            sessions_known=9,
-            human_turns=20,
-            left_out=(),
-            postponed=0,
-            corrections=5,
-            candidates=1,
-            tasks_train=2,
-            tasks_holdout=4,
-            skipped=(),
-            learned=(PNPM,),
-            spend=Spend(jobs=8, tokens=10, cost=Decimal("0.5"), unknown_cost=1),
-            budget=Budget(),
-            trials=6,
-        ),
-        **changed,
+    made = replace(
+        REPORT,
+        cycle=f"n-{number:04d}",
+        project=project,
+        started_at=NOW,
+        ended_at=NOW + timedelta(minutes=3),
+        spend=replace(REPORT.spend, unknown_cost=1),
     )
+    return replace(made, **changed)
 
 
 @pytest.fixture

@@ -3,41 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from nightschool.core.cycles import Budget, CycleReport, Learned, Spend
+from nightschool.core.cycles import Learned, Spend
 from nightschool.core.trials import Estimate
 from nightschool.rules.compared import compared
+from report_builders import PNPM, REPORT
 
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
-PNPM = Learned(candidate="k-1", statement="use pnpm", sessions=4, code="undecided", why="so far", draft="d-1")
 VITEST = Learned(candidate="k-2", statement="use vitest", sessions=2, code="lost", why="all lost")
-FIRST = CycleReport(
-    cycle="n-1",
-    started_at=NOW,
-    ended_at=NOW + timedelta(minutes=3),
-    project="/p",
-    runner="codex",
-    runner_version="1",
-    model=None,
-    sandbox="bubblewrap",
-    mode="certify",
-    sessions_read=7,
-    sessions_known=9,
-    human_turns=20,
-    left_out=(),
-    postponed=0,
-    corrections=5,
-    candidates=2,
-    tasks_train=2,
-    tasks_holdout=4,
-    skipped=(),
-    learned=(PNPM, VITEST),
-    spend=Spend(jobs=8, tokens=10, cost=Decimal("0.5")),
-    budget=Budget(),
-    trials=6,
-)
+FIRST = replace(REPORT, candidates=2, learned=(PNPM, VITEST))
 
 
 def test_a_cycle_beside_itself_is_the_same() -> None:

@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
-from nightschool.core.cycles import Budget, CycleReport, Spend
+from nightschool.core.cycles import Budget, Spend
 from nightschool.rules.limits import limits_told, slept
 from nightschool.rules.report import markdown
+from report_builders import NOW, REPORT
 
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
-WORKED = CycleReport(
-    cycle="n-1",
-    started_at=NOW,
+WORKED = replace(
+    REPORT,
     ended_at=NOW + timedelta(minutes=13),
-    project="/p",
-    runner="codex",
-    runner_version="1",
-    model=None,
-    sandbox="bubblewrap",
-    mode="certify",
-    sessions_read=0,
-    sessions_known=0,
-    human_turns=0,
-    left_out=(),
-    postponed=0,
-    corrections=0,
-    candidates=0,
-    tasks_train=0,
-    tasks_holdout=0,
-    skipped=(),
-    learned=(),
-    trials=0,
     budget=Budget(jobs=100, wall=timedelta(minutes=60), tokens=5_000_000, cost=Decimal(3)),
     spend=Spend(jobs=37, tokens=1_234_567, cost=Decimal("0.5")),
     worked=timedelta(minutes=12, seconds=18),

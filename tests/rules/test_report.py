@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
+import report_builders
 from nightschool.cli.output import plain
-from nightschool.core.cycles import Budget, CycleReport, Learned, Spend
+from nightschool.core.cycles import Learned, Spend
 from nightschool.core.proposals import Edit, RefusedEdit
 from nightschool.core.tasks import Moment
 from nightschool.core.trials import AlphaEntry, Estimate
 from nightschool.core.values import digest_of
 from nightschool.rules.report import cycle_line, markdown, promise, spend_line
+from report_builders import NOW
 
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
 MOMENT = Moment(session="s", turn=0, quote="use pnpm")
 LEARNED = Learned(
     candidate="k-1",
@@ -37,30 +38,13 @@ LEARNED = Learned(
     ),
     base=Estimate(mean=0.25, low=0.1, high=0.5, n=12),
 )
-REPORT = CycleReport(
-    cycle="n-1",
-    started_at=NOW,
-    ended_at=NOW + timedelta(minutes=3),
-    project="/p",
-    runner="codex",
-    runner_version="1",
-    model=None,
-    sandbox="bubblewrap",
-    mode="certify",
-    sessions_read=7,
-    sessions_known=9,
-    human_turns=20,
+REPORT = replace(
+    report_builders.REPORT,
     left_out=(("headless", 2),),
     postponed=3,
-    corrections=5,
-    candidates=1,
-    tasks_train=2,
-    tasks_holdout=4,
     skipped=(("no-workspace", 6),),
     learned=(LEARNED,),
     spend=Spend(jobs=8, tokens=10, unknown_tokens=1, unknown_cost=2, cost=Decimal("0.5"), lost=1),
-    budget=Budget(),
-    trials=6,
     lost_by_arm=(("draft", 1),),
     notes=("a note",),
 )
