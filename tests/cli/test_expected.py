@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -39,6 +40,8 @@ def test_time_use_and_money_are_those_of_the_jobs_before(tmp_path: Path) -> None
             finished(1, Usage(tokens=20_000, cost=Decimal("0.10"), wall=minutes)),
             finished(2, Usage(tokens=30_000, cost=Decimal("0.30"), wall=minutes)),
             finished(3, Usage()),
+            # What a free apprentice took tells nothing of a paid agent, and the other way round.
+            replace(finished(4, Usage(tokens=9, cost=Decimal(0), wall=minutes * 9)), agent="codex"),
         )
         told = lines(parts, 40)
     assert "  time: about 40 minutes" in told

@@ -111,6 +111,7 @@ def test_no_key_is_written_anywhere(
     look = ask("schedule", "install")["look"]
     environment = dict(look["plan"]["entry"]["environment"])
     assert environment["NIGHTSCHOOL_HOME"] == str(home / "school")
+    assert environment["HOME"] == str(home), "another HOME than the system's is what the run must see, too"
     assert environment["NIGHTSCHOOL_LIMITS_MAX_JOBS"] == "7"
     assert environment["OPENAI_BASE_URL"] == "https://proxy.example/v1"
     assert environment["CODEX_HOME"] == str(Path.cwd() / "codex here")
