@@ -10,7 +10,10 @@ from pathlib import Path
 from cycle_builders import Place, cycle_in
 from job_builders import did, job_of
 from nightschool.cli.expected import lines
+from nightschool.cli.run import practised
+from nightschool.core.cycles import Spend
 from nightschool.core.jobs import Finished, Role, Usage
+from report_builders import REPORT
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -47,3 +50,12 @@ def test_time_use_and_money_are_those_of_the_jobs_before(tmp_path: Path) -> None
     assert "  time: about 40 minutes" in told
     assert "  use: about 1.0 million tokens" in told
     assert "  money: about $8.00" in told
+
+
+def test_consent_is_to_one_runner(tmp_path: Path) -> None:
+    """Only jobs of the runner that would be paid now count as a run that was agreed to."""
+    with cycle_in(Place.made(tmp_path, empty=True)) as (parts, _):
+        parts.store.commit(replace(REPORT, runner="scripted"), replace(REPORT, cycle="n-2", spend=Spend()))
+        assert practised(parts, "scripted")
+        assert not practised(parts, "codex"), "it started no job"
+        assert not practised(parts, "claude-code")

@@ -111,7 +111,7 @@ def run(  # noqa: PLR0913 - one parameter an option
                 prepared = _prepared(parts, cycle.preparation, given)
             if cycle.aiming.chosen(prepared.mined.candidates):
                 cycle.door.runner.check()
-                if not yes and not _practised(parts):
+                if not yes and not practised(parts, cycle.door.name):
                     out.note(*_plan(parts, prepared, root, cycle.aiming))
                     out.confirm("Start?", otherwise="pass --yes to start without being asked")
                 cycle.replay.provisions |= setting_up.provisions(parts, prepared.mined.tasks, out, yes=yes)
@@ -129,11 +129,12 @@ def _ask_about_home(pool: str | None, out: Output) -> None:
         )
 
 
-def _practised(parts: Parts) -> bool:
-    """Whether a cycle ever started a job: a run that had nothing to practise was no consent to pay."""
+def practised(parts: Parts, runner: str) -> bool:
+    """Whether a cycle ever started a job of this runner. One that had nothing to practise was no consent to
+    pay, and a free apprentice's is none to pay an agent."""
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415
 
-    return any(report.spend.jobs for report in parts.store.find(CycleReport))
+    return any(report.spend.jobs and report.runner == runner for report in parts.store.find(CycleReport))
 
 
 def code_of(came_to: Iterable[str]) -> ExitCode:
