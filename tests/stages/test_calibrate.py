@@ -57,12 +57,12 @@ def test_a_deterministic_apprentice_has_no_noise(place: Place) -> None:
 
 
 def test_a_noisy_apprentice_shows_its_noise(place: Place) -> None:
-    """Who works by lot differs from itself, and the interval holds the share that the lots make."""
+    """Who works by lot differs from itself; the share is that of the pairs, inside its interval. (That it holds
+    the true share is so in 95 of 100 cases only: rules/test_noise.py counts them.)"""
     floor = scripted(place, lambda _: 0.5, 16)
     assert floor.share is not None
     assert 0 < floor.differ <= floor.pairs == 16
-    assert floor.share.low <= 0.5 <= floor.share.high
-    assert floor.level
+    assert floor.share.low < floor.share.mean == floor.differ / 16 < floor.share.high
 
 
 def test_both_runs_are_of_the_base_and_fresh(place: Place) -> None:
