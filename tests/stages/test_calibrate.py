@@ -57,7 +57,7 @@ def test_a_deterministic_apprentice_has_no_noise(place: Place) -> None:
 
 
 def test_a_noisy_apprentice_shows_its_noise(place: Place) -> None:
-    """Who works by lot differs from itself; the share is that of the pairs, inside its interval. That it holds
+    """Who works by lot differs from itself; the share is that of the pairs, in its interval. That it holds
     the true share is so in 95 of 100 cases only: rules/test_noise.py counts them."""
     floor = scripted(place, lambda _: 0.5, 16)
     assert floor.share is not None
