@@ -21,7 +21,7 @@ from pathlib import Path
 from nightschool.adapters import bubblewrap
 from nightschool.adapters.bubblewrap import BubblewrapSandbox
 from nightschool.core.jobs import Provision
-from nightschool.core.ports import SandboxPlan
+from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.tasks import GitSource
 
 FILE = 1 << 20

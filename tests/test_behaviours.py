@@ -32,7 +32,8 @@ from nightschool.adapters.codex.transcripts import CodexTranscripts
 from nightschool.cli.output import json_text
 from nightschool.core.errors import Busy
 from nightschool.core.jobs import Delivered, Job, Role
-from nightschool.core.ports import Command, TranscriptSource, Workspace
+from nightschool.core.ports import TranscriptSource, Workspace
+from nightschool.core.sandboxes import Command
 from nightschool.core.sessions import Offset, Roots, Session
 from nightschool.core.tasks import Footprint
 from nightschool.core.trials import Estimate

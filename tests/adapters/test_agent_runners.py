@@ -25,7 +25,7 @@ from nightschool.adapters.unsafe_process import UnsafeProcessSandbox
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable, SandboxUnavailable
 from nightschool.core.harness import Harness
 from nightschool.core.jobs import Job, Reason, Role
-from nightschool.core.ports import Execution
+from nightschool.core.sandboxes import Execution
 from nightschool.core.sessions import CallStatus
 
 ELF = b"\x7fELF and more"

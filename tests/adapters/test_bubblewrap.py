@@ -18,7 +18,7 @@ from nightschool.adapters.bubblewrap import BubblewrapSandbox, BubblewrapWorkspa
 from nightschool.adapters.cgroups import Group, limit_group
 from nightschool.core.errors import SandboxUnavailable, WorkspaceUnavailable
 from nightschool.core.harness import File
-from nightschool.core.ports import Command, Execution, SandboxPlan
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.tasks import FilesSource
 
 PLAN = SandboxPlan(workspace=FilesSource(files=(File(path="a.txt", content=b"a\n"),)))

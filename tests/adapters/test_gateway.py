@@ -20,7 +20,7 @@ from nightschool.adapters.bubblewrap import BubblewrapSandbox
 from nightschool.adapters.gateway import Gateway
 from nightschool.adapters.token_usage import TokenUsage, UsageReader
 from nightschool.core.errors import UserError
-from nightschool.core.ports import Command, SandboxPlan
+from nightschool.core.sandboxes import Command, SandboxPlan
 from nightschool.core.tasks import FilesSource
 
 MESSAGE = {

@@ -20,7 +20,8 @@ from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.adapters.disk_use import DiskUse
 from nightschool.core.harness import File
 from nightschool.core.jobs import Failed, Finished, Job, LostTry, Outcome, Reason
-from nightschool.core.ports import Command, Execution, SandboxPlan, Workspace
+from nightschool.core.ports import Workspace
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.tasks import FilesSource, Touched
 from nightschool.rules.checking import judge
 from nightschool.testing.memory_store import MemoryStore

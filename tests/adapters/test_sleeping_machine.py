@@ -15,7 +15,7 @@ from nightschool.adapters.file_locks import holding
 from nightschool.adapters.system_clock import SystemClock
 from nightschool.adapters.unsafe_process import UnsafeProcessSandbox
 from nightschool.core.errors import Busy
-from nightschool.core.ports import Command, SandboxPlan
+from nightschool.core.sandboxes import Command, SandboxPlan
 from nightschool.core.tasks import FilesSource
 
 

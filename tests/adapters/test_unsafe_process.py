@@ -10,7 +10,7 @@ import pytest
 from nightschool.adapters.unsafe_process import UnsafeProcessSandbox
 from nightschool.core.errors import SandboxUnavailable
 from nightschool.core.harness import File
-from nightschool.core.ports import Command, SandboxPlan
+from nightschool.core.sandboxes import Command, SandboxPlan
 from nightschool.core.tasks import FilesSource
 
 

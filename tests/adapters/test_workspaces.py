@@ -17,7 +17,7 @@ from nightschool.adapters import snapshots
 from nightschool.adapters.workspaces import Workspaces, write_below
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
-from nightschool.core.ports import SandboxPlan
+from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.tasks import FilesSource, GitSource
 
 ENVIRONMENT = {
@@ -300,7 +300,7 @@ LEAVES_ITS_FOLDER = """
 import os, signal, sys
 from pathlib import Path
 from nightschool.adapters.workspaces import Workspaces
-from nightschool.core.ports import SandboxPlan
+from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.tasks import FilesSource
 with Workspaces(Path(sys.argv[1])).open(SandboxPlan(workspace=FilesSource())) as folder:
     (folder.root / "deep").mkdir()

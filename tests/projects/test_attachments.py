@@ -10,7 +10,7 @@ import project_builders as builders
 from cycle_builders import tree
 from nightschool.adapters.workspaces import Workspaces
 from nightschool.core.jobs import Provision
-from nightschool.core.ports import SandboxPlan
+from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.tasks import GitSource
 
 CONTENT = b"\x00large\n" * 100

@@ -21,7 +21,7 @@ from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.adapters.workspaces import Workspaces
 from nightschool.core.harness import File, Harness
 from nightschool.core.jobs import Delivered, Provision
-from nightschool.core.ports import SandboxPlan
+from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.tasks import FilesSource, GitSource
 from nightschool.core.trials import Arm, TrialRequest
 from nightschool.rules.standing import root_for

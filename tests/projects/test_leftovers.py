@@ -12,7 +12,7 @@ from nightschool.adapters import leftovers
 from nightschool.adapters.file_locks import holding
 from nightschool.adapters.unsafe_process import UnsafeProcessSandbox
 from nightschool.core.jobs import Provision
-from nightschool.core.ports import SandboxPlan
+from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.tasks import FilesSource, GitSource
 
 LONG_AGO = leftovers.KEPT_SECONDS + 60

@@ -20,7 +20,8 @@ from nightschool.adapters.bubblewrap import BubblewrapSandbox
 from nightschool.adapters.unsafe_process import UnsafeProcessSandbox
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.jobs import Provision
-from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Workspace
+from nightschool.core.ports import Sandbox, Workspace
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.tasks import FilesSource, GitSource
 
 INSTALL = """

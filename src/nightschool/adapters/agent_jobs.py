@@ -29,7 +29,8 @@ from nightschool.core.errors import (
     WorkspaceUnavailable,
 )
 from nightschool.core.jobs import MARKER, Delivered, Failed, Job, Outcome, Reason, Usage
-from nightschool.core.ports import Command, Execution, Redact, Sandbox, SandboxPlan, Surface, Workspace
+from nightschool.core.ports import Redact, Sandbox, Surface, Workspace
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.sessions import ToolCall
 from nightschool.core.tasks import FilesSource
 

@@ -27,7 +27,7 @@ from nightschool.adapters.processes import run_to_end
 from nightschool.adapters.workspaces import Folder, Workspaces
 from nightschool.core.errors import SandboxUnavailable
 from nightschool.core.jobs import FileChange
-from nightschool.core.ports import Command, Execution, SandboxPlan
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 
 INSIDE_HOME = "/home/agent"
 INSIDE_PYTHON = "/opt/nightschool/python"

@@ -22,7 +22,8 @@ from nightschool.adapters.leftovers import FINISHED
 from nightschool.adapters.snapshots import OWN_GIT
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.jobs import Provision
-from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Workspace
+from nightschool.core.ports import Sandbox, Workspace
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.tasks import GitSource
 from nightschool.core.values import digest_of
 

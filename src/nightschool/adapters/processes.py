@@ -11,7 +11,7 @@ from datetime import timedelta
 from threading import Event
 from typing import IO
 
-from nightschool.core.ports import Execution
+from nightschool.core.sandboxes import Execution
 
 CHUNK = 1 << 16
 KEPT_BYTES = 32 << 20

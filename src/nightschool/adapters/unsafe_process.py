@@ -25,7 +25,7 @@ from nightschool.adapters.processes import run_to_end
 from nightschool.adapters.workspaces import Folder, Workspaces
 from nightschool.core.errors import SandboxUnavailable
 from nightschool.core.jobs import FileChange
-from nightschool.core.ports import Command, Execution, SandboxPlan
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 MARK = "NIGHTSCHOOL_PROCESS"

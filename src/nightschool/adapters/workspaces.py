@@ -23,7 +23,7 @@ from nightschool.adapters.layers import Layer, Over, lay, lay_home
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
 from nightschool.core.jobs import FileChange, Provision
-from nightschool.core.ports import SandboxPlan
+from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.tasks import FilesSource, GitSource
 from nightschool.core.values import digest_of
 

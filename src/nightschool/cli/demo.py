@@ -147,7 +147,7 @@ def _parts(folder: Path, person: Path, sandbox: str) -> Any:
 def _sandbox(folder: Path, person: Path, out: Output) -> str:
     """bubblewrap, or for this content of ours alone, and said aloud, none."""
     from nightschool.core.errors import SandboxUnavailable  # noqa: PLC0415
-    from nightschool.core.ports import SandboxPlan  # noqa: PLC0415
+    from nightschool.core.sandboxes import SandboxPlan  # noqa: PLC0415
     from nightschool.core.tasks import FilesSource  # noqa: PLC0415
 
     with _parts(folder, person, "bubblewrap") as parts:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import Protocol, TypeVar
 
-from nightschool.core.harness import Absent, File, Harness, LiveFile, Problem, Target
-from nightschool.core.jobs import FileChange, Job, Outcome, Provision
+from nightschool.core.harness import Absent, Harness, LiveFile, Problem, Target
+from nightschool.core.jobs import FileChange, Job, Outcome
 from nightschool.core.proposals import Draft, Finding
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.schedules import Entry, Plan, ScheduledRun
 from nightschool.core.sessions import Offset, ReadResult, Retention, Roots, RowFate, TranscriptRef
 from nightschool.core.skills import Skill
-from nightschool.core.tasks import WorkspaceSource
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, Record
 
@@ -138,56 +137,6 @@ class Surface(Protocol):
         """What the person's configuration names and `load` does not bring: servers, plugins, hooks, files
         that lie elsewhere. Names alone are read; what cannot be read is named as unknown, and no
         content raises."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxPlan:
-    """What a workspace is made of and what it may reach. `cancelled` stops its making."""
-
-    workspace: WorkspaceSource
-    files: tuple[File, ...] = ()
-    """Laid over the workspace."""
-    name: str = "project"
-    """Last part of the workspace's path inside."""
-    folder: str = ""
-    """Where in the workspace commands start, relative to its top; at the top where it has no such folder."""
-    readable: tuple[tuple[str, str], ...] = ()
-    """(host path, inside path) pairs mounted read-only: the agent's own program."""
-    provision: Provision = Provision()
-    network: bool = False
-    """For a set-up alone, which no agent runs in; a job has the gateway, or nothing."""
-    cancelled: Event = field(default_factory=Event, compare=False)
-    gateway: Path | None = None
-    """A unix socket outside; inside, `Workspace.gateway_url` leads to it. None: no network at all."""
-    memory_bytes: int = 4 << 30
-    processes: int = 512
-    file_bytes: int = 1 << 30
-    disk_bytes: int = 4 << 30
-    """What a job may add to its workspace and HOME together, each file counting a few KiB at least."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """One command to run inside. `environment` is all that it gets besides PATH, HOME, LANG, TMPDIR."""
-
-    argv: tuple[str, ...]
-    environment: tuple[tuple[str, str], ...] = ()
-    stdin: bytes = b""
-    timeout: timedelta = timedelta(minutes=10)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
-    """How a command ended. `exit_code` is None where it was stopped: `timed_out`, `cancelled` or `overfull`,
-    which is what filled the disk beyond what the plan allows."""
-
-    exit_code: int | None
-    stdout: bytes
-    stderr: bytes
-    wall: timedelta
-    timed_out: bool = False
-    cancelled: bool = False
-    overfull: bool = False
 
 
 class Workspace(Protocol):

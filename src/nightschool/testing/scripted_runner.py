@@ -13,7 +13,8 @@ from typing import Any
 
 from nightschool.core.errors import UserError, WorkspaceUnavailable
 from nightschool.core.jobs import Delivered, Failed, Job, Outcome, Reason, Role, Usage
-from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Surface, Workspace
+from nightschool.core.ports import Sandbox, Surface, Workspace
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.sessions import CallStatus, ToolCall
 from nightschool.core.tasks import FilesSource
 from nightschool.core.values import digest_of

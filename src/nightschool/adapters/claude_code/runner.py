@@ -14,7 +14,8 @@ from nightschool.adapters.claude_code.home import APPROVED
 from nightschool.adapters.claude_code.rows import skills_of
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
 from nightschool.core.jobs import Job
-from nightschool.core.ports import Command, Workspace
+from nightschool.core.ports import Workspace
+from nightschool.core.sandboxes import Command
 from nightschool.core.sessions import CallStatus, ToolCall
 
 INSTALL = "`npm install -g @anthropic-ai/claude-code`, or see https://code.claude.com/docs/en/setup"

@@ -14,7 +14,8 @@ from nightschool.adapters.agent_jobs import DUMMY_KEY, INSIDE_AGENT, Agent, Prog
 from nightschool.adapters.codex.rows import skills_read
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
 from nightschool.core.jobs import Job
-from nightschool.core.ports import Command, Workspace
+from nightschool.core.ports import Workspace
+from nightschool.core.sandboxes import Command
 from nightschool.core.sessions import CallStatus, ToolCall
 
 INSTALL = "`npm install -g @openai/codex`, or see https://developers.openai.com/codex"

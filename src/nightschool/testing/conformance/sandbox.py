@@ -17,7 +17,8 @@ from pathlib import Path
 
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
-from nightschool.core.ports import Command, Execution, Sandbox, SandboxPlan, Workspace
+from nightschool.core.ports import Sandbox, Workspace
+from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.tasks import FilesSource
 
 FILES = (
