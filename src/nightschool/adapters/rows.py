@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 import orjson
 
@@ -61,6 +61,27 @@ def nothing_is_dull(line: bytes) -> bool:
     """Every line is parsed."""
     del line
     return False
+
+
+class Rows(Protocol):
+    """What a transcript is read from, row by row: lines of a file, or what a snapshot holds."""
+
+    path: str
+    position: int
+    restarted: bool
+    left_out: list[LeftOut]
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def just_before(self) -> str: ...
+
+    def rows(self, dull: Callable[[bytes], bool] = ...) -> Iterator[Row]: ...
+
+    def offset(self, source: str, *, session: str, carry: str) -> Offset: ...
 
 
 @dataclass(slots=True)
@@ -127,7 +148,7 @@ class RowFile:
             try:
                 value = loads(line)
             except ValueError:
-                found, complaint = _recovered(line, start)
+                found, complaint = recovered(line, start)
                 if complaint and not whole:
                     return  # still being written: the next read takes it from its first byte
                 yield from self._given(found, end)
@@ -189,10 +210,19 @@ def file_time(seconds: float) -> datetime:
 
 
 def open_rows(path: str, since: Offset | None = None) -> RowFile | LeftOut:
-    """The file, to be read from `since` on, or from its start where that spoke of another file.
+    """The file, to be read from `since` on, or from its start where that spoke of another file."""
+    file = open_file(path)
+    if isinstance(file, LeftOut):
+        return file
+    try:
+        return _opened(path, file, since)
+    except OSError as error:
+        file.close()
+        return LeftOut(path=in_text(path), reason="unreadable", detail=_said(error))
 
-    What is no readable regular file is named and never opened for long: a pipe blocks nobody.
-    """
+
+def open_file(path: str) -> BinaryIO | LeftOut:
+    """A regular file. What is none is named and never opened for long: a pipe blocks nobody."""
     try:
         known = os.stat(path)  # noqa: PTH116 - links are followed, and Path adds nothing
         if not stat.S_ISREG(known.st_mode):
@@ -200,16 +230,11 @@ def open_rows(path: str, since: Offset | None = None) -> RowFile | LeftOut:
                 path=in_text(path), reason="unreadable", detail=f"is {_what(known.st_mode)}, no file"
             )
         # The file may have been replaced by a pipe since the look: opening must not wait for a writer.
-        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=1 << 20)
+        return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=1 << 20)
     except FileNotFoundError:
         reason = "dangling-link" if Path(path).is_symlink() else "vanished"
         return LeftOut(path=in_text(path), reason=reason, detail="there is no such file")
     except (OSError, ValueError) as error:
-        return LeftOut(path=in_text(path), reason="unreadable", detail=_said(error))
-    try:
-        return _opened(path, file, since)
-    except OSError as error:
-        file.close()
         return LeftOut(path=in_text(path), reason="unreadable", detail=_said(error))
 
 
@@ -295,7 +320,7 @@ def _is_plain(line: bytes) -> bool:
     return line.endswith(b"}\n") and b"}{" not in line and line.isascii()
 
 
-def _recovered(line: bytes, start: int) -> tuple[list[Row], str]:
+def recovered(line: bytes, start: int) -> tuple[list[Row], str]:
     """The objects of a line that is not one of them, and what is wrong with the rest ("" for nothing).
 
     Writers at once run whole rows together; each of them counts.

@@ -10,7 +10,7 @@ from typing import Any
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import Conversation
-from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
+from nightschool.adapters.rows import Row, Rows, list_files, named, open_rows
 from nightschool.core.ports import Redact, TellRow
 from nightschool.core.sessions import (
     Became,
@@ -32,7 +32,7 @@ _KIND = 60
 class Reading(ABC):
     """One pass over one file, or over the part of it behind an offset."""
 
-    def __init__(self, redact: Redact, file: RowFile) -> None:
+    def __init__(self, redact: Redact, file: Rows) -> None:
         self._file = file
         self._talk = Conversation(redact)
         self._facts: dict[str, str] = {}
@@ -120,7 +120,7 @@ class TranscriptFiles(ABC):
         """Whether no other agent writes such a row."""
 
     @abstractmethod
-    def reading(self, file: RowFile, since: Offset | None) -> Reading: ...
+    def reading(self, file: Rows, since: Offset | None) -> Reading: ...
 
     def folders(self, roots: Roots) -> Sequence[Path]:
         return self.home.session_folders(Path(roots.home), dict(roots.environment))
@@ -134,7 +134,15 @@ class TranscriptFiles(ABC):
                 for folder in self.folders(roots)
                 for ref in list_files(self.name, str(folder), self.endings)
             ]
-        return sorted(found, key=lambda ref: ref.path)
+        return sorted((one for ref in found for one in self.parts(ref)), key=lambda ref: (ref.path, ref.part))
+
+    def parts(self, ref: TranscriptRef) -> Iterable[TranscriptRef]:
+        """The sessions in a file, where it may hold several; else the file itself."""
+        return (ref,)
+
+    def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
+        """What the file is read from: its lines, where an agent has no other way."""
+        return open_rows(ref.path, since)
 
     def retention(self, roots: Roots) -> Retention | None:
         """None: of most agents it is not known that they remove any."""
@@ -142,7 +150,7 @@ class TranscriptFiles(ABC):
         return None
 
     def recognises(self, ref: TranscriptRef) -> bool:
-        opened = open_rows(ref.path)
+        opened = self.opened(ref, None)
         if isinstance(opened, LeftOut):
             return False
         with opened:
@@ -150,7 +158,7 @@ class TranscriptFiles(ABC):
             return any(self.is_ours(row.value) for row, _ in first)
 
     def read(self, ref: TranscriptRef, since: Offset | None, *, told: TellRow | None = None) -> ReadResult:
-        opened = open_rows(ref.path, since)
+        opened = self.opened(ref, since)
         if isinstance(opened, LeftOut):
             return ReadResult(session=None, offset=None, left_out=(opened,))
         with opened:

@@ -27,7 +27,7 @@ OTHERS = {
 def explain(name: Name, *, json: Json = False) -> ExitCode:
     """Tell what became of each row of a session, or what each condition of a proposal came to, and why.
 
-    Of a session each row of its transcript is told, with the byte at which it stands: a turn of yours, a
+    Of a session each row of its transcript is told, with the place at which it stands: a turn of yours, a
     call, a result, a correction, or left out; then which tasks came of it, and why not. The file is only
     read, and nothing is stored. Of a proposal each thing that the gate asks is told with its figures, and
     each that adopting asks.

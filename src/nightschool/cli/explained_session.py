@@ -103,9 +103,10 @@ def _found(parts: Parts, name: str) -> tuple[TranscriptSource, TranscriptRef]:
     if not refs:
         raise NotFound(f"no session {name!r}; `nightschool harvest` lists those of the last days")
     ((session, (source, where)),) = refs.items()
+    part = session.removeprefix(f"{source}:")
     if not os.path.isfile(where):  # noqa: PTH113 - the path may hold what Path would change
         raise UserError(f"the transcript of {session} is gone: there is no {where}")
-    return _recognised([sources[source]] if source in sources else sources.values(), parts, where)
+    return _recognised([sources[source]] if source in sources else sources.values(), parts, where, part)
 
 
 def _by_id(parts: Parts, name: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -129,18 +130,24 @@ def _by_id(parts: Parts, name: str) -> Iterator[tuple[str, tuple[str, str]]]:
     for source in parts.sources().values():
         own = name.removeprefix(f"{source.name}:")
         for ref in source.discover(parts.roots()) if len(own) >= SHORTEST else ():
-            stem = os.path.basename(ref.path).partition(".")[0]  # noqa: PTH119 - as above
+            stem = ref.part or os.path.basename(ref.path).partition(".")[0]  # noqa: PTH119 - as above
             if stem.startswith(own) or stem.endswith(own):
                 yield f"{source.name}:{stem}", (source.name, ref.path)
 
 
 def _recognised(
-    sources: Iterable[TranscriptSource], parts: Parts, path: str
+    sources: Iterable[TranscriptSource], parts: Parts, path: str, part: str | None = None
 ) -> tuple[TranscriptSource, TranscriptRef]:
+    """Of a file that holds several sessions the one that `part` names."""
     for source in sources:
-        for ref in source.discover(parts.roots((path,))):
-            if source.recognises(ref):
-                return source, ref
+        refs = [
+            ref for ref in source.discover(parts.roots((path,))) if part is None or ref.part in {"", part}
+        ]
+        if refs and source.recognises(refs[0]):
+            if len(refs) > 1:
+                some = ", ".join(f"{source.name}:{ref.part}" for ref in refs[-5:])
+                raise UserError(f"{path} holds {len(refs)} sessions: name one by its id, such as {some}")
+            return source, refs[0]
     raise UserError(
         f"{path} is no transcript of an agent that nightschool knows: `nightschool doctor` lists them"
     )
@@ -212,7 +219,7 @@ def _told(
     session = found.result.session
     name = "no session" if session is None else session.id
     table = Table(
-        columns=("byte", "turn", "row", "became", "why", "text"),
+        columns=("at", "turn", "row", "became", "why", "text"),
         rows=[(row.offset, row.turn, row.kind, row.became, row.why, row.text or None) for row in rows],
         minor=("row",),
     )

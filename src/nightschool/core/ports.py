@@ -65,6 +65,7 @@ class TranscriptSource(Protocol):
 
         A link that dangles, a pipe under a transcript's name or a folder that cannot be listed is
         given too: `read` names it. What is missing altogether is given only if it was explicit.
+        A file that holds several sessions is given once for each, with the session's id as its `part`.
         """
         ...
 
@@ -82,7 +83,8 @@ class TranscriptSource(Protocol):
         Never raises for bad content: a bad row costs that row, is counted in `left_out` with its
         byte offset, and reading goes on. Two rows run together on one line are both read. A last
         line without a newline that is no whole row is left for the next read and not counted.
-        Where the file was replaced (its head differs) it is read from the start.
+        Where the file was replaced (its head differs) it is read from the start. What its agent writes
+        anew each time is read whole each time, and nothing of it that is no whole document yet.
 
         With `told` each row is told of, in order, with what became of it; what is no row stands in
         `left_out`. It changes nothing of what is read.

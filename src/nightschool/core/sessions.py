@@ -63,7 +63,8 @@ class Turn(Value):
     """A human's prompt, or what the agent said and did until the next row of a human.
 
     `row` is the agent's own id of the row where it has one (copied rows of forks share it),
-    else the digest of speaker, time and text. `offset` is the byte offset of its row in the file.
+    else the digest of speaker, time and text. `offset` is the byte offset of its row in
+    the file, or in a document the number of the row.
     """
 
     speaker: Speaker
@@ -281,6 +282,10 @@ class Roots(Value):
     """When given, only these are searched, whatever the names of the files in them."""
 
 
+def _of_part(source: str, path: str, part: str) -> str:
+    return f"{source}:{path}#{part}" if part else f"{source}:{path}"
+
+
 def in_text(path: str) -> str:
     """A path as a text that can be stored and shown: bytes in it that are no UTF-8 stand as escapes."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -300,18 +305,21 @@ class Retention(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptRef(Value):
-    """A transcript file, known by a cheap look (no content read)."""
+    """A transcript file or one session in it, known by a cheap look (no content read)."""
 
     source: str
     path: str
     """As the system opens it; what is stored and shown of it is `in_text`."""
     size: int
+    """Bytes; of a part, whatever grows with it."""
     mtime: datetime
+    part: str = ""
+    """Of a file that holds several sessions (a database, a history), the id of one of them."""
 
     @property
     def id(self) -> str:
-        """The id of the file's `Offset`."""
-        return f"{self.source}:{in_text(self.path)}"
+        """The id of the `Offset` of the file, or of this part of it."""
+        return _of_part(self.source, in_text(self.path), self.part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,10 +340,12 @@ class Offset(Record):
     """The id of the session that this file gave; "" where it gave none."""
     carry: str = ""
     """What the source must remember of the part that was read, in its own words."""
+    part: str = ""
+    """Of a file that holds several sessions: the one that this is the cursor of."""
 
     @property
     def id(self) -> str:
-        return f"{self.source}:{self.path}"
+        return _of_part(self.source, self.path, self.part)
 
     @property
     def owner(self) -> str:

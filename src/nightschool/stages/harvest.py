@@ -176,15 +176,15 @@ class _Run:
             for source in self.sources.values():
                 yield from ((source, ref) for ref in source.discover(self.request.roots))
             return
-        places: dict[str, dict[str, TranscriptRef]] = {}
+        places: dict[str, dict[str, list[TranscriptRef]]] = {}
         for name, source in self.sources.items():
             for ref in source.discover(self.request.roots):
-                places.setdefault(ref.path, {})[name] = ref
+                places.setdefault(ref.path, {}).setdefault(name, []).append(ref)
         for path in sorted(places):
             refs = places[path]
-            knows = (name for name, ref in refs.items() if self.sources[name].recognises(ref))
+            knows = (name for name, found in refs.items() if self.sources[name].recognises(found[0]))
             name = next(knows, next(iter(refs)))
-            yield self.sources[name], refs[name]
+            yield from ((self.sources[name], ref) for ref in refs[name])
 
     def read_windows(self, now: datetime, enough: Enough) -> datetime | None:
         """Read window after window. Gives the beginning of the widest one."""

@@ -32,7 +32,7 @@ from nightschool.adapters.conversation import (
     Place,
     moment,
 )
-from nightschool.adapters.rows import Row, RowFile, word
+from nightschool.adapters.rows import Row, Rows, word
 from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
@@ -83,7 +83,7 @@ class ClaudeCodeTranscripts(TranscriptFiles):
     def retention(self, roots: Roots) -> Retention | None:
         return retention(Path(roots.home), dict(roots.environment))
 
-    def reading(self, file: RowFile, since: Offset | None) -> Reading:
+    def reading(self, file: Rows, since: Offset | None) -> Reading:
         return _Reading(self._redact, file, since)
 
 
@@ -119,7 +119,7 @@ def _carried(since: Offset | None) -> _Carry:
 class _Reading(Reading):
     """What the rows of one file, or of the part of it behind an offset, tell."""
 
-    def __init__(self, redact: Redact, file: RowFile, since: Offset | None) -> None:
+    def __init__(self, redact: Redact, file: Rows, since: Offset | None) -> None:
         super().__init__(redact, file)
         self._carry = _carried(since)
         self._seen: set[str] = set()

@@ -37,7 +37,7 @@ from nightschool.adapters.conversation import (
     commit_hash,
     moment,
 )
-from nightschool.adapters.rows import Row, RowFile, word
+from nightschool.adapters.rows import Row, Rows, word
 from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
@@ -71,7 +71,7 @@ class CodexTranscripts(TranscriptFiles):
     def is_ours(self, row: Mapping[str, Any]) -> bool:
         return _is_ours(row)
 
-    def reading(self, file: RowFile, since: Offset | None) -> Reading:
+    def reading(self, file: Rows, since: Offset | None) -> Reading:
         return _Reading(self._redact, file, since)
 
 
@@ -106,7 +106,7 @@ def _carried(since: Offset | None) -> _Carry:
 class _Reading(Reading):
     """What the rows of one file, or of the part of it behind an offset, tell."""
 
-    def __init__(self, redact: Redact, file: RowFile, since: Offset | None) -> None:
+    def __init__(self, redact: Redact, file: Rows, since: Offset | None) -> None:
         super().__init__(redact, file)
         self._carry = _carried(since)
         self._machine = False
