@@ -278,13 +278,15 @@ def test_adopt_shows_a_file_that_changed(desk: Desk) -> None:
 
 
 def test_undo_shows_a_file_that_changed(desk: Desk) -> None:
-    """What was written after adopting is never lost to an undo: it is shown, exit code 4."""
+    """What was written after adopting is never lost to an undo: it is shown, exit code 4, and where its edits
+    can't be taken out of it either, no command is named that is refused."""
     draft = desk.propose()
     desk.gives("adopt", draft.id)
     desk.file.write_bytes(AFTER + b"mine\n")
     told = desk.says("undo", code=4)
     assert "+mine" in told
-    assert "take your later changes out of the file, then undo again" in told
+    assert "put the adopted words back and undo again" in told
+    assert "--keep-later" not in told
     assert desk.file.read_bytes() == AFTER + b"mine\n"
 
 

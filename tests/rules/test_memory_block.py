@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from nightschool.core.errors import UserError
 from nightschool.core.proposals import Edit
 from nightschool.core.tasks import Moment
-from nightschool.rules.memory_block import BEGIN, END, INTRO, Applied, apply, clean, parse, render
+from nightschool.rules.memory_block import (
+    BEGIN,
+    EARLIER_INTRO,
+    END,
+    INTRO,
+    Applied,
+    apply,
+    clean,
+    parse,
+    render,
+)
 
 MOMENT = Moment(session="claude-code:s1", turn=2, quote="use pnpm")
 BOM = b"\xef\xbb\xbf"
@@ -158,6 +168,13 @@ def test_new_file_gets_only_the_block() -> None:
     applied = apply(None, [add("Use pnpm, not npm.")])
     assert applied.content == f"{BEGIN}\n{INTRO}\n- Use pnpm, not npm.\n{END}\n".encode()
     assert apply(applied.content, [edit("delete", anchor="Use pnpm, not npm.")]).content == b""
+
+
+def test_a_block_with_earlier_words_goes_whole() -> None:
+    """The words at its top were others once: with its last rule such a block goes too."""
+    made = apply(b"# Mine\n", [add("a")]).content.replace(INTRO.encode(), EARLIER_INTRO.encode())
+    assert EARLIER_INTRO.encode() in made
+    assert apply(made, [edit("delete", anchor="a")]).content == b"# Mine\n"
 
 
 def test_crlf_file_keeps_its_line_ends() -> None:

@@ -120,6 +120,37 @@ def test_replaced_and_deleted_rules_come_back_in_their_words(store: MemoryStore,
     assert held(path) == (long, PNPM, TESTS)
 
 
+def test_a_block_that_nobody_touched_gets_its_old_bytes_back(store: MemoryStore, path: Path) -> None:
+    """Edits outside of the block stay byte for byte, and in it each rule is back where and as it stood, with
+    what a person had written between them; plain undo says that only text outside was changed."""
+    start = apply(BEFORE, rules("sort imports\nand group them", TESTS, "keep it short")).content
+    start = start.replace(b"- write", b"\r\na note of mine\r\n-  write")
+    path.write_bytes(start)
+    edits = (
+        Edit(op="replace", anchor="sort imports and group them", rule=SORT, moment=MOMENT),
+        Edit(op="delete", anchor=TESTS, moment=MOMENT),
+    )
+    (release,) = (adopted(store, proposed(store, start, *edits), path),)
+    path.write_bytes(b"# New title\n" + path.read_bytes() + MINE)
+    with pytest.raises(StaleLiveFile) as stale:
+        undone(store, release.number)
+    assert (stale.value.outside, stale.value.reasons) == (True, ())
+    undone(store, release.number, keep_later=True)
+    assert path.read_bytes() == b"# New title\n" + start + MINE
+    assert mode(path) == MODE
+
+
+def test_in_a_block_that_was_edited_the_edits_alone_go(store: MemoryStore, path: Path) -> None:
+    """A hand in the block, at other lines than ours: what it wrote stays, and it is not called untouched."""
+    (release,) = chain(store, path, *rules(PNPM))
+    path.write_bytes(path.read_bytes().replace(b"<!-- nightschool:end", b"- mine\r\n<!-- nightschool:end"))
+    with pytest.raises(StaleLiveFile) as stale:
+        undone(store, release.number)
+    assert (stale.value.outside, stale.value.reasons) == (False, ())
+    undone(store, release.number, keep_later=True)
+    assert held(path) == ("mine",)
+
+
 def test_what_was_built_upon_is_refused_by_name(store: MemoryStore, path: Path) -> None:
     """A later release that changed the same rule is named as the one to undo first; others are not."""
     upon = Edit(op="replace", anchor=PNPM, rule="use pnpm everywhere", moment=MOMENT)
@@ -141,9 +172,11 @@ def test_a_rule_that_a_hand_changed_is_a_conflict(store: MemoryStore, path: Path
     (release,) = chain(store, path, *rules(PNPM))
     mended = path.read_bytes().replace(b"not npm", b"never npm")
     path.write_bytes(mended)
-    with pytest.raises(StaleLiveFile) as stale:
-        undone(store, release.number, keep_later=True)
-    assert [code for code, _ in stale.value.reasons] == ["edit-no-match"]
+    for keep_later in (True, False):
+        with pytest.raises(StaleLiveFile) as stale:
+            undone(store, release.number, keep_later=keep_later)
+        assert [code for code, _ in stale.value.reasons] == ["edit-no-match"]
+        assert not stale.value.outside
     assert path.read_bytes() == mended
     assert len(store.find(Release)) == 2
 

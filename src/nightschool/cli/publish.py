@@ -222,8 +222,9 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
 
     Only if the file still is what was written then; else nothing is written and you see what changed.
 
-    With --keep-later what came after stays: the edits of this one are taken out of the file as it is. That
-    gives no old bytes back, and is refused where a later change built upon them.
+    With --keep-later what came after stays, your own edits too: the edits of this one are taken out of the
+    file as it is. It is refused where a later change built upon them. Where you edited outside of the marked
+    block alone, the block gets its old bytes back.
 
     \b
     Example:
@@ -250,10 +251,7 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
                 keep_later=keep_later,
             )
         except releases.StaleLiveFile as stale:
-            again = f"nightschool undo {which}" if which else "nightschool undo"
-            way = "take your later changes out of the file, then undo again, or keep them"
-            ways = (again,) if keep_later else (again, f"{again} --keep-later")
-            return _stale(out, stale, stale.diff(parts.redact), way, ways)
+            return _stale(out, stale, stale.diff(parts.redact), *_ways_back(stale, which))
         written = release.number not in before
         case = releases.dossier(parts.store, release.draft_id)
         following = onward(case, parts)
@@ -273,6 +271,22 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
     return out.result(document, [*told, *_stale_now(others), onto])
 
 
+def _ways_back(stale: StaleLiveFile, which: str | None) -> tuple[str, tuple[str, ...]]:
+    """How a file that was edited since gets rid of what was adopted: in words, and to type."""
+    again = f"nightschool undo {which}" if which else "nightschool undo"
+    if stale.reasons:
+        way = (
+            "change or delete in the file what was changed by hand there, since it is yours now; or put the "
+            "adopted words back and undo again"
+        )
+        return way, (again,)
+    keeping = f"{again} --keep-later"
+    if stale.outside:
+        way = "the marked block is as it was written: put its old bytes back and leave the rest as it is"
+        return way, (keeping,)
+    return "take its edits alone out and leave the rest as it is", (keeping,)
+
+
 def _numbers(store: Store) -> set[str]:
     """The releases so far: an act that gives one of them has written nothing."""
     from nightschool.core.proposals import Release  # noqa: PLC0415
@@ -283,7 +297,7 @@ def _numbers(store: Store) -> set[str]:
 def _restored(release: Release, *, kept: bool) -> str:
     undone = f"undid {release.undoes} as {release.number}: {release.path}"
     if kept and release.after is not None:
-        return f"{undone} has not its old bytes back; it holds what came later, without these edits"
+        return f"{undone} is without these edits; it keeps what came later, so it has not its old bytes back"
     if release.after is None:
         return f"{undone} is removed, since there was no such file before"
     mode = "" if release.after_mode is None else f" ({release.after_mode:04o})"

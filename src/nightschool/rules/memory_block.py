@@ -15,8 +15,15 @@ from nightschool.core.proposals import Edit
 
 BEGIN = "<!-- nightschool:begin -->"
 END = "<!-- nightschool:end -->"
-INTRO = "<!-- Learned from your corrections. Edit freely; `nightschool undo` takes the last change back. -->"
-OWN_LINES = (BEGIN, END, INTRO)
+INTRO = (
+    "<!-- Learned from your corrections. Edit freely: `nightschool undo --keep-later` takes the last change "
+    "back and leaves your edits. -->"
+)
+EARLIER_INTRO = (
+    "<!-- Learned from your corrections. Edit freely; `nightschool undo` takes the last change back. -->"
+)
+"""What stands in blocks that were made before."""
+OWN_LINES = (BEGIN, END, INTRO, EARLIER_INTRO)
 
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -113,6 +120,27 @@ def without_rules(content: bytes, *, where: str = "the memory file") -> bytes:
     """The file with no rule of ours; markers and intro go too, unless a person wrote between them."""
     block = parse(content, where=where)
     return render(_without_empty(replace(block, items=tuple(i for i in block.items if i.rule is None))))
+
+
+def block_as_written(now: bytes | None, written: bytes | None, *, where: str = "the memory file") -> bool:
+    """Whether the block, with its markers, is byte for byte the one that was written."""
+    if now is None or written is None:
+        return False
+    block, ours = (parse(content, where=where) for content in (now, written))
+    return block.begin is not None and _inner(block) == _inner(ours)
+
+
+def with_block_of(now: bytes, old: bytes | None, *, where: str = "the memory file") -> bytes:
+    """The file with the block that it had before; all outside the markers stays byte for byte."""
+    block, was = (parse(content, where=where) for content in (now, old))
+    if was.begin is None:
+        return without_rules(now, where=where)
+    # The line of the end marker stays: whether it is the last of the file is not up to the block.
+    return render(replace(block, begin=was.begin, items=was.items))
+
+
+def _inner(block: Block) -> tuple[bytes | None, bytes]:
+    return block.begin, b"".join(item.raw for item in block.items)
 
 
 def clean(rule: str) -> str:
@@ -246,11 +274,12 @@ def _with_block(block: Block, item: Item) -> Block:
 
 def _without_empty(block: Block) -> Block:
     """Without the block if all that is left in it is ours: then what was put around it goes too."""
-    left = [item for item in block.items if item.raw.strip() and item.raw.strip() != INTRO.encode()]
+    ours = {INTRO.encode(), EARLIER_INTRO.encode(), b""}
+    left = [item for item in block.items if item.raw.strip() not in ours]
     if block.begin is None or left:
         return block
     before, line = block.before, block.newline
-    ours = b"\n" + line if block.end.endswith(b"\n") else line
-    if not block.after and before.endswith(ours):
+    added = b"\n" + line if block.end.endswith(b"\n") else line
+    if not block.after and before.endswith(added):
         before = before[: -len(line)]
     return replace(block, before=before, begin=None, items=(), end=b"")

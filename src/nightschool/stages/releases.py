@@ -66,10 +66,13 @@ class StaleLiveFile(Conflict):
         proposed: bytes | None,
         names: tuple[str, str] = ADOPTING,
         reasons: Sequence[tuple[str, str]] = (),
+        outside: bool = False,
     ) -> None:
         """`names` are those of base and proposed in the difference."""
         self.reasons = tuple(reasons)
-        """Why the edits cannot be made again on the file as it is now; none where they can."""
+        """Why the edits cannot be made again, or taken out, on the file as it is now; none where they can."""
+        self.outside = outside
+        """Whether only text outside of our block was changed."""
         self.path = path
         self.base = base
         self.live = live

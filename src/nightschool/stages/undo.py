@@ -10,6 +10,7 @@ from nightschool.core.errors import NotAllowed, NotFound, UserError
 from nightschool.core.harness import LiveFile
 from nightschool.core.ports import Clock, LiveFiles, Store
 from nightschool.core.proposals import Act, Draft, Edit, Release, Step, advance
+from nightschool.rules.memory_block import block_as_written, with_block_of
 from nightschool.rules.reversal import reversed_edits, touches
 from nightschool.rules.skill_body import edited, rules_of
 from nightschool.stages.releases import (
@@ -46,7 +47,8 @@ def undo(
     `which` is the number of a release or the id of a draft; None is the newest that is not yet undone.
     Undone already: its undo is given again, nothing is written. Raises `StaleLiveFile` where the file no
     longer is what was published, `NotAllowed` where another release was built upon this one. With
-    `keep_later` the release's edits are then taken out of the file as it is, if they can be.
+    `keep_later` the release's edits are then taken out of the file as it is, if they can be; where only text
+    outside of our block was changed, the block gets its old bytes back and all else stays byte for byte.
     """
     with store.hold(LOCK):
         recovered(store, live)
@@ -81,7 +83,7 @@ def _as_before(release: Release, now: LiveFile, store: Store) -> bytes | None:
     """The very bytes of before, where the file still is what was published."""
     content = None if release.before is None else store.blob(release.before)
     if digest_of_file(now.content) != release.after:
-        raise _stale(release, now, store)
+        raise _stale(release, now, store, _against_taking_out(release, now, store))
     if None not in {now.mode, release.after_mode} and now.mode != release.after_mode:
         # Somebody narrowed or widened it since: giving an old mode back would undo that, too, unasked.
         raise NotAllowed(
@@ -98,22 +100,51 @@ def _as_before(release: Release, now: LiveFile, store: Store) -> bytes | None:
 
 def _without(release: Release, releases: Sequence[Release], now: LiveFile, store: Store) -> bytes | None:
     """The file as it is now without the release's edits; None where it was ours and nothing is left."""
-    draft = store.get(Draft, release.draft_id)
-    if draft is None:
-        raise NotFound(f"the proposal {release.draft_id} of {release.number} is not in the store")
-    before = None if release.before is None else store.blob(release.before)
-    back = reversed_edits(draft.edits, rules_of(draft.target, before))
-    reasons = against_edits(back, now, draft.target)
+    before, back = _back(release, store)
+    if not _builders(release, releases) and _block_untouched(release, now, store):
+        content = with_block_of(now.content or b"", before, where=str(now.path))
+        return _or_none(content, release, releases)
+    reasons = against_edits(back, now, release.target)
     if reasons:
         later = standing_after(release, releases)
-        in_the_way = [r for r in later if touches(_edits(r, store), draft.edits)] or later
+        in_the_way = [r for r in later if touches(_edits(r, store), _edits(release, store))] or later
         if not in_the_way:
             raise _stale(release, now, store, reasons)
         named = ", ".join(f"{r.number} ({r.draft_id})" for r in in_the_way)
         why = "; ".join(text for _, text in reasons)
         text = f"its edits cannot be taken out of {now.path} alone ({why}): undo {named} first, newest first"
         raise NotAllowed([("built-upon", text)])
-    content = edited(draft.target, now.content, back, where=str(now.path)).content
+    content = edited(release.target, now.content, back, where=str(now.path)).content
+    return _or_none(content, release, releases)
+
+
+def _back(release: Release, store: Store) -> tuple[bytes | None, tuple[Edit, ...]]:
+    """The bytes before a release, and the edits that take its own back."""
+    draft = store.get(Draft, release.draft_id)
+    if draft is None:
+        raise NotFound(f"the proposal {release.draft_id} of {release.number} is not in the store")
+    before = None if release.before is None else store.blob(release.before)
+    return before, reversed_edits(draft.edits, rules_of(draft.target, before))
+
+
+def _against_taking_out(release: Release, now: LiveFile, store: Store) -> Sequence[tuple[str, str]]:
+    """Why `keep_later` would be refused too."""
+    try:
+        _, back = _back(release, store)
+    except UserError as error:
+        return [("block-damaged", str(error))]
+    return against_edits(back, now, release.target)
+
+
+def _block_untouched(release: Release, now: LiveFile, store: Store) -> bool:
+    """Whether only text outside of our block was changed since: then the old block can be put back as it
+    was. In a skill an edit may reach text outside of it."""
+    if release.target.skill is not None or release.after is None:
+        return False
+    return block_as_written(now.content, store.blob(release.after), where=str(now.path))
+
+
+def _or_none(content: bytes, release: Release, releases: Sequence[Release]) -> bytes | None:
     made = any(r.before is None for r in published(releases) if r.path == release.path)
     return None if made and not content else content
 
@@ -124,12 +155,19 @@ def _edits(release: Release, store: Store) -> tuple[Edit, ...]:
 
 
 def _stale(
-    release: Release, now: LiveFile, store: Store, reasons: Sequence[tuple[str, str]] = ()
+    release: Release, now: LiveFile, store: Store, reasons: Sequence[tuple[str, str]]
 ) -> StaleLiveFile:
+    """`reasons`: why the edits can't be taken out of the file as it is; none where they can."""
     adopted = None if release.after is None else store.blob(release.after)
     before = None if release.before is None else store.blob(release.before)
     return StaleLiveFile(
-        now.path, base=adopted, live=now.content, proposed=before, names=UNDOING, reasons=reasons
+        now.path,
+        base=adopted,
+        live=now.content,
+        proposed=before,
+        names=UNDOING,
+        reasons=reasons,
+        outside=not reasons and _block_untouched(release, now, store),
     )
 
 
