@@ -60,6 +60,7 @@ from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.prepare import Preparation
 from nightschool.stages.replay import Replay
 from nightschool.stages.schedule import Scheduling
+from nightschool.stages.set_ups import SetUps
 from nightschool.stages.vetting import Vetting
 
 AGENTS: Mapping[str, str] = {"claude-code": "claude", "codex": "codex"}
@@ -331,6 +332,7 @@ class Parts:
             aiming=aiming,
             door=door,
             replay=replay,
+            set_ups=SetUps(sandbox=self.sandbox(), redact=self.redact),
             policy=self.policy(),
             options=options,
             edit_budget=self.settings.edit_budget,

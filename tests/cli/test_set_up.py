@@ -90,17 +90,33 @@ def test_the_persons_own_command_is_not_asked_about(
     assert not (tmp_path / "home/agreed").exists()
 
 
-def test_a_set_up_that_fails_is_a_loss_in_the_report(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_set_up_that_fails_starts_no_job_and_is_told_once(
+    project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is told with its words, and is no score of the agent."""
-    monkeypatch.setattr("nightschool.stages.replay.PAUSE_SECONDS", 0.0)
-    asks(project, "echo nothing to install from >&2; exit 7")
+    """It ends the practice of its project before a job is started: one message with the command, its exit
+    code, its last words without a secret, and the way out."""
+    token = "ghp_" + "a1B2" * 9
+    asks(project, f"echo begun; echo nothing to install from >&2; echo with {token} >&2; exit 7 # {token}")
     assert app.run(["run", "--yes", "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
-    assert any("ended with code 7" in note and "nothing to install" in note for note in report["notes"])
-    assert report["spend"]["lost"] > 0
-    assert not any(learned["code"] in {"reject", "accept"} for learned in report["learned"])
+    (told,) = [note for note in report["notes"] if "cannot be set up" in note]
+    assert "setup.command (`echo begun; echo nothing to install from" in told
+    assert "ended with exit code 7 at commit " in told
+    assert "nothing to install from | with " in told
+    assert "setup.network = true" in told
+    assert ".nightschool.toml" in told
+    assert token not in json.dumps(report)
+    assert (report["spend"]["jobs"], report["spend"]["lost"]) == (0, 0)
+    assert {learned["code"] for learned in report["learned"]} == {"set-up-failed"}
+
+
+def test_a_calibration_needs_the_set_up_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the project cannot be set up no pair is tried: it needs the person first."""
+    assert app.run(["run", "--yes"]) == 3
+    asks(project, "exit 7")
+    capsys.readouterr()
+    assert app.run(["gate", "calibrate", "--yes"]) == 4
+    assert "ended with exit code 7 at commit" in capsys.readouterr().err
 
 
 def test_a_project_may_not_ask_for_a_network(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from cycle_builders import tree
 from nightschool.adapters import bubblewrap
 from nightschool.adapters.bubblewrap import BubblewrapSandbox
 from nightschool.adapters.unsafe_process import UnsafeProcessSandbox
-from nightschool.core.errors import WorkspaceUnavailable
+from nightschool.core.errors import SetUpFailed, WorkspaceUnavailable
 from nightschool.core.jobs import Provision
 from nightschool.core.ports import Sandbox, Workspace
 from nightschool.core.sandboxes import Command, Execution, SandboxPlan
@@ -132,11 +132,12 @@ def test_what_a_job_writes_there_is_its_own(sandbox: Sandbox, project: Path, tmp
 @pytest.mark.parametrize(
     ("command", "word"),
     [
-        ("echo no such package >&2; exit 3", "code 3.*setup.network.*no such package"),
-        ("exec sleep 99", "minutes"),
+        ("echo no such package >&2; exit 3", r"code 3 .*: no such package\. .*setup\.network = true"),
+        ("exit 4", r"code 4 at commit [0-9a-f]{12}\. It said nothing\. The way out: it had no network"),
+        ("exec sleep 99", r"`echo once.*`\) was not done after 5 minutes .*raise setup\.minutes"),
     ],
 )
-def test_a_set_up_that_fails_costs_a_loss_that_names_it(
+def test_a_set_up_that_fails_is_told_with_command_words_and_way_out(
     command: str, word: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A command that fails or does not end makes no layer; it is run once by a process, not by each job."""
@@ -146,7 +147,7 @@ def test_a_set_up_that_fails_costs_a_loss_that_names_it(
     sandbox = UnsafeProcessSandbox(work=tmp_path / "work")
     plan = plan_of(project, f"echo once >> {tmp_path}/ran; {command}", minutes=5)
     for _ in range(2):
-        with pytest.raises(WorkspaceUnavailable, match=word), sandbox.open(plan):
+        with pytest.raises(SetUpFailed, match=word), sandbox.open(plan):
             pass
     assert (tmp_path / "ran").read_text() == "once\n"
     assert layers(tmp_path) == []
@@ -241,7 +242,7 @@ def test_the_network_is_for_the_set_up_alone_and_by_consent(
         f"python3 -c 'import socket; print(socket.create_connection((\"127.0.0.1\", {greeting()})).recv(9))'"
     )
     offline = plan_of(project, f"{ask} > asked")
-    with pytest.raises(WorkspaceUnavailable, match=r"code 1; it has no network"), sandbox.open(offline):
+    with pytest.raises(SetUpFailed, match=r"code 1 .*it had no network"), sandbox.open(offline):
         pass
     with sandbox.open(plan_of(project, f"{ask} > asked", network=True)) as workspace:
         assert sh(workspace, "cat asked").stdout == b"b'hello'\n"

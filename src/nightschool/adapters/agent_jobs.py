@@ -157,7 +157,8 @@ def carry_out(agent: Agent, tools: Tools, job: Job, cancelled: Event) -> Outcome
                 return _inside(agent, tools, job, cancelled, workspace, gateway)
     except WorkspaceUnavailable as error:
         reason = Reason.CANCELLED if cancelled.is_set() else Reason.INFRASTRUCTURE
-        return Failed(reason=reason, message=tools.redact(str(error)))
+        used = Usage(tokens=gateway.tokens, cost=_cost(Said(), gateway))
+        return Failed(reason=reason, message=tools.redact(str(error)), usage=used)
 
 
 def _inside(

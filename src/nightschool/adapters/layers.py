@@ -20,7 +20,7 @@ from threading import Event, Lock
 
 from nightschool.adapters.leftovers import FINISHED
 from nightschool.adapters.snapshots import OWN_GIT
-from nightschool.core.errors import WorkspaceUnavailable
+from nightschool.core.errors import NightschoolError, SetUpFailed, WorkspaceUnavailable
 from nightschool.core.jobs import Provision
 from nightschool.core.ports import Sandbox, Workspace
 from nightschool.core.sandboxes import Command, Execution, SandboxPlan
@@ -30,7 +30,8 @@ from nightschool.core.values import digest_of
 VERSION = 1
 """Of what a layer holds and how it is laid."""
 POLL_SECONDS = 0.2
-LONGEST_COMPLAINT = 600
+COMPLAINT_BYTES = 64 << 10
+"""Of the end of what a command said: far more than is shown, so that a secret is found before it is cut."""
 WHOLE = FINISHED
 """Names the folders that the set-up made; written last, so that a layer with it is complete."""
 Stamp = tuple[int, int, int, int]
@@ -58,12 +59,12 @@ class Layers:
 
     def __init__(self, mirror: Callable[[GitSource], Path]) -> None:
         self._mirror = mirror
-        self._failed: dict[str, str] = {}
+        self._failed: dict[str, NightschoolError] = {}
         self._lock = Lock()
 
     def of(self, plan: SandboxPlan, sandbox: Sandbox) -> Layer | None:
         """The layer that a plan asks for; None where it asks for none, or the workspace is of no commit.
-        Raises `WorkspaceUnavailable` with what the command said."""
+        Raises `SetUpFailed` with what the command said, and `WorkspaceUnavailable` where it was stopped."""
         source, provision = plan.workspace, plan.provision
         if provision.setup is None or not isinstance(source, GitSource):
             return None
@@ -74,10 +75,10 @@ class Layers:
             if not (folder / WHOLE).exists():
                 self._refuse(key)
                 try:
-                    _make(folder, plan, provision.setup, sandbox)
-                except WorkspaceUnavailable as error:
+                    _make(folder, plan, source, sandbox)
+                except (SetUpFailed, WorkspaceUnavailable) as error:
                     if not plan.cancelled.is_set():
-                        self._remember(key, str(error))
+                        self._remember(key, error)
                     raise
             whole = json.loads((folder / WHOLE).read_text(encoding="utf-8"))
             os.utime(folder / WHOLE)  # used today: see what is pruned by age
@@ -86,14 +87,14 @@ class Layers:
     def _refuse(self, key: str) -> None:
         with self._lock:
             if key in self._failed:
-                raise WorkspaceUnavailable(self._failed[key])
+                raise self._failed[key]
 
-    def _remember(self, key: str, why: str) -> None:
+    def _remember(self, key: str, error: NightschoolError) -> None:
         with self._lock:
-            self._failed[key] = why
+            self._failed[key] = error
 
 
-def _make(folder: Path, plan: SandboxPlan, command: str, sandbox: Sandbox) -> None:
+def _make(folder: Path, plan: SandboxPlan, source: GitSource, sandbox: Sandbox) -> None:
     """Run the command in a sandbox of its own over a checkout, and keep what it made."""
     provision = plan.provision
     bare = SandboxPlan(
@@ -106,35 +107,55 @@ def _make(folder: Path, plan: SandboxPlan, command: str, sandbox: Sandbox) -> No
     with sandbox.open(bare) as workspace:
         before = _stamps(workspace.root)
         execution = workspace.execute(
-            Command(argv=("/bin/sh", "-c", command), timeout=timedelta(minutes=provision.minutes)),
+            Command(
+                argv=("/bin/sh", "-c", provision.setup or ""), timeout=timedelta(minutes=provision.minutes)
+            ),
             plan.cancelled,
         )
-        why = _trouble(execution, provision)
-        if why is not None:
-            raise WorkspaceUnavailable(why)
+        failed = _trouble(execution, provision)
+        if failed is not None:
+            raise _failure(source, provision, *failed, execution)
         try:
             _keep(workspace, before, folder)
         except OSError as error:
-            raise WorkspaceUnavailable(f"what the set-up command left cannot be kept: {error}") from error
+            came_to, way_out = (
+                f"left what cannot be kept: {error}",
+                "make room on the disk of NIGHTSCHOOL_HOME",
+            )
+            raise _failure(source, provision, came_to, way_out, execution) from error
 
 
-def _trouble(execution: Execution, provision: Provision) -> str | None:
-    """Why the set-up is none, in one line; None where it is done."""
+def _trouble(execution: Execution, provision: Provision) -> tuple[str, str] | None:
+    """What became of the command, and the way out; None where it is done."""
     if execution.exit_code == 0:
         return None
     if execution.cancelled:
-        return "stopped while the project was set up"
+        raise WorkspaceUnavailable("stopped while the project was set up")
     if execution.overfull:
-        return "the set-up command (setup.command) wrote more to the disk than a job may"
+        return "wrote more to the disk than a job may", "have it install less"
     if execution.timed_out:
-        return (
-            f"the set-up command (setup.command) was not done after {provision.minutes} minutes: "
-            "raise setup.minutes"
+        return f"was not done after {provision.minutes} minutes", "raise setup.minutes in your own settings"
+    mend = 'mend setup.command in its .nightschool.toml, or set your own ("none": without a set-up)'
+    if not provision.network:
+        mend = (
+            "it had no network; if it needs one, set setup.network = true in your own settings "
+            f"(or NIGHTSCHOOL_SETUP_NETWORK=true); else {mend}"
         )
-    said = " ".join((execution.stderr or execution.stdout).decode("utf-8", "replace").split())
-    offline = "" if provision.network else "; it has no network unless setup.network is true"
-    told = said[-LONGEST_COMPLAINT:]
-    return f"the set-up command (setup.command) ended with code {execution.exit_code}{offline}: {told}"
+    return f"ended with exit code {execution.exit_code}", mend
+
+
+def _failure(
+    source: GitSource, provision: Provision, came_to: str, way_out: str, execution: Execution
+) -> SetUpFailed:
+    said = (execution.stderr.strip() or execution.stdout)[-COMPLAINT_BYTES:]
+    return SetUpFailed(
+        project=source.repository,
+        commit=source.commit,
+        command=provision.setup or "",
+        came_to=came_to,
+        said=said.decode("utf-8", "replace"),
+        way_out=way_out,
+    )
 
 
 def _stamps(root: Path) -> dict[str, Stamp]:

@@ -139,6 +139,10 @@ def _measured(
                 out.note(*plan)
                 out.confirm("Start?", otherwise="pass --yes to start without being asked")
             with told_to.shown(out, "calibrate, jobs", total=jobs):
+                if remaining:
+                    cycle.set_up(calibration.tasks)
+                for failed in cycle.set_ups.failed.values():
+                    raise failed
                 ended = calibration.go_on(wanted)
         return noise.result(out, cycle, calibration, wanted=wanted, ended=ended)
 

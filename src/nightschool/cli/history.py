@@ -34,6 +34,7 @@ SHORT = {
     "already-published": "published already",
     "budget-ended": "budget ended",
     "needs-you": "needs you",
+    "set-up-failed": "set-up failed",
     "no-train-task": "nothing to practise on",
     "no-edit": "no edit",
     "taken-back": "you took it back",

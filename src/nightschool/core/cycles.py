@@ -50,7 +50,7 @@ class Learned(Value):
     code: str
     """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
     lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, needs-you, pinned, adopted,
-    switched-off"""
+    switched-off, set-up-failed"""
     why: str
     target: Target | None = None
     """The file that an edit goes to; None where none may be edited, or nobody came to ask."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 class NightschoolError(Exception):
@@ -55,3 +55,47 @@ class BudgetExhausted(NightschoolError):
 
 class WorkspaceUnavailable(NightschoolError):
     """The workspace of one job cannot be built (its repository or commit is gone): other jobs go on."""
+
+
+class SetUpFailed(NightschoolError):
+    """The set-up of one project failed: no job of that project can begin, others go on."""
+
+    LINES, WIDTH, COMMAND_WIDTH = 8, 600, 200
+    """What is shown of the end of the output, and of the command."""
+
+    def __init__(
+        self, *, project: str, commit: str, command: str, came_to: str, said: str, way_out: str
+    ) -> None:
+        self.project = project
+        """Its root."""
+        self.commit = commit
+        self.command = command
+        self.came_to = came_to
+        self.said = said
+        """Like the command whole, so that it is redacted before it is cut."""
+        self.way_out = way_out
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        shown = " | ".join(lines[-self.LINES :])[-self.WIDTH :]
+        ended = f"the end of what it said: {shown}" if shown else "it said nothing"
+        super().__init__(f"{self.why}. {ended[0].upper()}{ended[1:]}. The way out: {way_out}")
+
+    @property
+    def why(self) -> str:
+        """Without what the command said, and without the way out."""
+        command = " ".join(self.command.split())
+        cut = command if len(command) <= self.COMMAND_WIDTH else f"{command[: self.COMMAND_WIDTH]}..."
+        return (
+            f"{self.project} cannot be set up, so its tasks are not practised: setup.command (`{cut}`) "
+            f"{self.came_to} at commit {self.commit[:12]}"
+        )
+
+    def redacted(self, redact: Callable[[str], str]) -> SetUpFailed:
+        """The same, fit to be stored and shown."""
+        return SetUpFailed(
+            project=self.project,
+            commit=self.commit,
+            command=redact(self.command),
+            came_to=redact(self.came_to),
+            said=redact(self.said),
+            way_out=self.way_out,
+        )

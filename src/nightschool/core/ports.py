@@ -181,7 +181,7 @@ class Sandbox(Protocol):
     """Whether what runs inside is kept from the host, and from what was sealed."""
 
     def open(self, plan: SandboxPlan) -> AbstractContextManager[Workspace]:
-        """A fresh workspace and an empty HOME, removed on leaving."""
+        """A fresh workspace and an empty HOME, removed on leaving. May raise `SetUpFailed`."""
         ...
 
     def probe(self) -> Sequence[tuple[str, bool, str]]:
@@ -206,7 +206,8 @@ class Runner(Protocol):
 
     def run(self, job: Job, cancelled: Event) -> Outcome:
         """Raises only when no further job could succeed: `RunnerUnusable`, `AuthenticationFailed`,
-        `SandboxUnavailable`, `BudgetExhausted`. Returns within two seconds of `cancelled`."""
+        `SandboxUnavailable`, `BudgetExhausted`, or none of its project: `SetUpFailed`. Returns within two
+        seconds of `cancelled`."""
         ...
 
 
@@ -217,7 +218,7 @@ class Practice(Protocol):
         """One trial for each request, in order. Runs several at once.
 
         A lost try is made again on the same draw; a trial that stays lost has the score None.
-        Raises `BudgetExhausted` where the budget does not allow all of them: then none was started.
+        Raises `SetUpFailed`, and `BudgetExhausted` where not all of them fit: then none was started.
         """
         ...
 

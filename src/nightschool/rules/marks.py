@@ -93,7 +93,8 @@ class Sitting(Value):
     tasks: tuple[Task, ...]
     protected: tuple[str, ...]
     out: tuple[str, ...]
-    """Tasks of the version that do not sit in it: taken out by a person, or not chosen."""
+    """Tasks of the version that do not sit in it: taken out by a person, not chosen, or of a project that
+    cannot be set up."""
 
 
 def sitting(
@@ -102,16 +103,18 @@ def sitting(
     marks: Sequence[TaskMark],
     *,
     chosen: frozenset[str] | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> Sitting:
     """Of the pool's `tasks` those of the version that serve, and all that are protected, whichever version
     they came with. With `chosen` (what a person's file names) the held-out ones among these alone, whether
-    or not they were there when the version was opened; what is protected guards in any case.
+    or not they were there when the version was opened; what is protected guards in any case. No task
+    of the projects `without` sits: none of them can be tried.
     """
     known = standings(marks)
     kept, protected = [], []
     for task in sorted(tasks, key=lambda task: task.id):
         standing = known.get(task.id, NOTHING_SAID)
-        if task.split is not Split.HOLDOUT:
+        if task.split is not Split.HOLDOUT or task.project in without:
             continue
         named = chosen is not None and task.id in chosen
         if standing.out is not None or not (named or standing.serves(task)):

@@ -26,6 +26,7 @@ WORDS = {
     "no-edit": "no edit was left to try",
     "taken-back": "you took it back",
     "needs-you": "needs you first",
+    "set-up-failed": "not practised: its project cannot be set up",
     "pinned": "left alone: you pinned the file",
     "adopted": "certified, and adopted without asking, as your settings say",
     "switched-off": "not tried: your settings forbid its file",

@@ -17,6 +17,7 @@ from nightschool.core.errors import (
     NotFound,
     RunnerUnusable,
     SandboxUnavailable,
+    SetUpFailed,
     UserError,
 )
 from nightschool.core.harness import Absent, Harness, LiveFile, Target
@@ -47,6 +48,7 @@ from nightschool.rules.limits import ended_by, slept
 from nightschool.rules.marks import Sitting, sitting
 from nightschool.rules.report import promise
 from nightschool.rules.standing import open_draft, turned_down
+from nightschool.rules.telling import counted
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
@@ -58,6 +60,7 @@ from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
 from nightschool.stages.releases import Fit, dossier, fit, recover
 from nightschool.stages.replay import Replay
+from nightschool.stages.set_ups import SetUps
 from nightschool.stages.settling import stand
 from nightschool.stages.staging import stage
 
@@ -82,6 +85,7 @@ class Cycle:
     aiming: Aiming
     door: Door
     replay: Replay
+    set_ups: SetUps
     policy: Policy
     options: JobOptions
     edit_budget: int
@@ -110,6 +114,8 @@ class Cycle:
             recover(self.store, self.live)
         learned: list[Learned] = []
         candidates = self.aiming.chosen(prepared.mined.candidates)
+        if candidates:
+            self.set_up(prepared.mined.tasks)
         for place, candidate in enumerate(candidates, start=1):
             self.replay.about = f"correction {place} of {len(candidates)}: "
             try:
@@ -118,12 +124,19 @@ class Cycle:
                 learned.append(_learned(candidate, "budget-ended", self.redact(str(error))))
             except UserError as error:
                 learned.append(_learned(candidate, "needs-you", self.redact(str(error))))
+            except SetUpFailed as error:
+                self.set_ups.found(error)
+                learned.append(_learned(candidate, "set-up-failed", error.why))
             except (AuthenticationFailed, RunnerUnusable, SandboxUnavailable) as error:
                 self.store.commit(replace(self.report(prepared, learned), failed=self.redact(str(error))))
                 raise
         report = self.report(prepared, learned)
         self.store.commit(report)
         return report
+
+    def set_up(self, tasks: Sequence[Task]) -> None:
+        """Try the set-ups before a job is started. Of a project whose own fails nothing is practised."""
+        self.set_ups.try_out(tasks, self.replay.provision, tell=self.replay.tell)
 
     def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
         """What the cycle read, tried and came to."""
@@ -163,6 +176,7 @@ class Cycle:
             notes=(
                 *self.notes,
                 *slept(ended - prepared.started_at, self.clock.awake() - prepared.awake),
+                *(str(error) for error in self.set_ups.failed.values()),
                 *self._losses(),
                 *_notes(mined, learned),
                 *self._stale(learned),
@@ -174,9 +188,14 @@ class Cycle:
 
     def _losses(self) -> tuple[str, ...]:
         """What tries were lost to, the most frequent first, in the words that the door redacted."""
-        lost = Counter(f"{one.reason}: {one.message}" for one in self.store.find(LostTry, owner=self.number))
+        tries = self.store.find(LostTry, owner=self.number)
+        told = {error.why for error in self.set_ups.failed.values()}
+        lost = Counter(f"{one.reason}: {one.message}" for one in tries if one.message not in told)
         most = lost.most_common(LOSSES)
-        return tuple(f"{count} tries were lost: {shorten(why, LOSS_WIDTH)}" for why, count in most)
+        return tuple(
+            f"{counted(count, 'try was', 'tries were')} lost: {shorten(why, LOSS_WIDTH)}"
+            for why, count in most
+        )
 
     def _stale(self, learned: Sequence[Learned]) -> Iterator[str]:
         """What the person changed by hand while this ran."""
@@ -213,6 +232,10 @@ class Cycle:
         found = stand(candidate, aim, target, aiming=self.aiming, store=self.store, live=self.live)
         if found.done is not None:
             return _learned(candidate, *found.done)
+        why = self.set_ups.keeps_from(t for t in mined.tasks if candidate.id in t.concerns)
+        if why is not None:
+            return _learned(candidate, "set-up-failed", why)
+        mined = replace(mined, tasks=self.set_ups.kept(mined.tasks))
         live, cases = found.live, found.cases
         draft = open_draft(cases, target, base, live)
         refused: tuple[RefusedEdit, ...] = ()
@@ -293,7 +316,7 @@ class Cycle:
     def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
         if mined.holdout is None:
             return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
-        sat = _sitting(mined.holdout, self.store, mined.chosen)
+        sat = _sitting(mined.holdout, self.store, mined.chosen, without=frozenset(self.set_ups.failed))
         key = self._key(draft.digest, base, mined.holdout, sat.tasks)
         self._count_pairs(key)
         exam = Exam(
@@ -368,12 +391,18 @@ def _learned(candidate: Candidate, code: str, why: str, draft: str | None = None
     )
 
 
-def _sitting(holdout: HoldoutVersion, store: Store, chosen: frozenset[str] | None = None) -> Sitting:
+def _sitting(
+    holdout: HoldoutVersion,
+    store: Store,
+    chosen: frozenset[str] | None = None,
+    *,
+    without: frozenset[str] = frozenset(),
+) -> Sitting:
     tasks = pooled(store, holdout.pool)
     missing = set(holdout.tasks) - {task.id for task in tasks}
     if missing:
         raise NotFound(f"hold-out {holdout.id} names {min(missing)}, a task that is not in the store")
-    return sitting(holdout, tasks, store.find(TaskMark), chosen=chosen)
+    return sitting(holdout, tasks, store.find(TaskMark), chosen=chosen, without=without)
 
 
 def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from threading import Event, Lock
 
 from nightschool.core.cycles import Budget, Spend
-from nightschool.core.errors import BudgetExhausted, NightschoolError
+from nightschool.core.errors import BudgetExhausted, NightschoolError, SetUpFailed
 from nightschool.core.harness import File
 from nightschool.core.jobs import Failed, Finished, Job, LostTry, Outcome, Reason, Reservation, Usage
 from nightschool.core.ports import Clock, Redact, Runner, Store
@@ -93,6 +93,10 @@ class Door:
         began = self.clock.now()
         try:
             outcome = self.runner.run(safe, cancelled)
+        except SetUpFailed as error:
+            told = error.redacted(self.redact)
+            self._settle(safe, reservation, began, _not_begun(told.why))
+            raise told from None
         except NightschoolError as error:
             lost = Failed(reason=Reason.INFRASTRUCTURE, message=self.redact(str(error)))
             self._settle(safe, reservation, began, lost)
@@ -195,6 +199,11 @@ class Door:
     def _worked(self) -> timedelta:
         """Neither a sleep nor a clock that was set takes time of the limit away, or gives any."""
         return timedelta(0) if self._began is None else self.clock.awake() - self._began
+
+
+def _not_begun(why: str) -> Failed:
+    """A loss before any agent was started: that it used nothing is known."""
+    return Failed(reason=Reason.INFRASTRUCTURE, message=why, usage=Usage(tokens=0, cost=Decimal(0)))
 
 
 def _no_room(spend: Spend, budget: Budget) -> str | None:

@@ -12,6 +12,7 @@ from nightschool.core.harness import Absent
 from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Provision, Role
 from nightschool.core.ports import Engine, Progress, Store
 from nightschool.core.sessions import skills_loaded
+from nightschool.core.tasks import Task
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, digest_of
 from nightschool.rules.checking import JUDGE_VERSION, judge
@@ -62,6 +63,10 @@ class Replay:
         given = sorted(self.provisions.items())
         return digest_of(self.options, self.surface_version, *([given] if given else []))
 
+    def provision(self, task: Task) -> Provision:
+        """What its workspace is given."""
+        return self.provisions.get(task.project, Provision())
+
     def lacking(self, absent: Sequence[Absent]) -> Iterator[Absent]:
         """Of what the commits do not hold what these workspaces are not given either."""
         for one in absent:
@@ -97,7 +102,7 @@ class Replay:
             harness=request.harness,
             workspace=request.task.workspace,
             folder=request.task.folder,
-            provision=self.provisions.get(request.task.project, Provision()),
+            provision=self.provision(request.task),
             options=self.options,
             task=request.task.id,
             surface_version=self.surface_version,
