@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from nightschool.core.errors import SetUpFailed, WorkspaceUnavailable
 from nightschool.core.jobs import Provision
-from nightschool.core.ports import Redact, Sandbox, SandboxPlan
+from nightschool.core.ports import Redact, Sandbox
+from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.tasks import GitSource, Task
 
 
