@@ -7,7 +7,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,9 @@ class Night:
 
 
 @pytest.fixture(scope="module")
-def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
+def night(make_folder: Callable[[str], Path]) -> Night:
     """One cycle and every command that shows something of it, each a process of its own."""
-    folder = tmp_path_factory.mktemp("privacy")
+    folder = make_folder("privacy")
     person = folder / "sam"
     person.mkdir()
     project = lay_out(person)

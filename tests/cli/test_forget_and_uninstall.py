@@ -6,6 +6,7 @@ import json
 import shlex
 import shutil
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,9 @@ Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def learned(make_folder: Callable[[str], Path]) -> Place:
     """A person after a whole cycle."""
-    place = Place.made(tmp_path_factory.mktemp("school"))
+    place = Place.made(make_folder("school"))
     run_cycle(place, runner=QuickRunner())
     return place
 

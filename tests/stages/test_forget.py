@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -49,9 +49,9 @@ OWN = {"Forgotten", "Skipped", "Unfinished"}
 
 
 @pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def learned(make_folder: Callable[[str], Path]) -> Place:
     """A whole cycle over the demo's sessions, with its report written as the command does."""
-    place = Place.made(tmp_path_factory.mktemp("forget"))
+    place = Place.made(make_folder("forget"))
     report = run_cycle(place, runner=QuickRunner())
     folder = place.ours / "reports"
     folder.mkdir()
