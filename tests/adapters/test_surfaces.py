@@ -11,8 +11,10 @@ from nightschool.adapters.claude_code.home import NOT_IN_A_FOLDER
 from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.adapters.codex.surface import LIMIT, CodexSurface
 from nightschool.core.errors import UserError
-from nightschool.core.harness import File, Harness
+from nightschool.core.harness import File, Harness, Problem, Severity
 from nightschool.core.ports import Surface
+from nightschool.core.proposals import Risk
+from nightschool.rules.fitness import worse
 from nightschool.testing.conformance.surface import check_surface
 
 SURFACES: list[Surface] = [ClaudeCodeSurface(), CodexSurface()]
@@ -266,6 +268,34 @@ def test_codex_names_what_would_be_cut_or_shadowed() -> None:
     )
     (problem,) = CodexSurface().problems(Harness.of(small))
     assert "AGENTS.override.md" in problem.text
+
+
+def test_codex_counts_the_memory_of_all_folders_together() -> None:
+    """B51: Codex reads so many bytes from the root down. A root that grows is told where it silences the
+    file of a folder below, in bytes and not in letters; folders beside each other take nothing away."""
+    surface = CodexSurface()
+    nested = File(path="project/a/b/AGENTS.md", content=b"n" * 300)
+    beside = File(path="project/c/AGENTS.md", content=b"n" * 90)
+
+    def found(letters: int, *more: File) -> list[Problem]:
+        root = File(path="project/AGENTS.md", content=("\N{EURO SIGN}" * letters).encode())
+        return list(surface.problems(Harness.of((root, nested, beside, *more))))
+
+    most = (LIMIT - 300) // 3
+    before = found(most)
+    assert before == []
+    after = found(most + 1)
+    assert [problem.path for problem in after] == [nested.path]
+    assert f"300 bytes behind {3 * most + 3} of the folders above it" in after[0].text
+    (finding,) = worse(before, after)
+    assert finding.risk is Risk.HIGH
+    # What nobody reads counts nowhere; what is cut already is no fault of an edit that adds nothing to it.
+    override = File(path="project/a/b/AGENTS.override.md", content=b"n" * 100)
+    assert [problem.path for problem in found(most + 1, override)] == [nested.path]
+    assert found(most + 1, override)[0].severity is Severity.WARNING
+    assert worse(after, after) == ()
+    (finding,) = worse(after, found(most + 2))
+    assert nested.path in finding.text
 
 
 def test_skills_without_a_head_are_named() -> None:
