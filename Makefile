@@ -36,10 +36,10 @@ $(AGENTS)/node_modules/.installed: $(AGENTS)/package.json $(AGENTS)/package-lock
 # The same tests with the agents of today. It tells; it never blocks.
 test-newest: $(VENV)/.installed
 	@rm -rf $(NEWEST) && mkdir -p $(NEWEST)
-	@(cd $(NEWEST) && npm install --prefix . --ignore-scripts --no-audit --no-fund --silent \
+	@cd $(NEWEST) && npm install --prefix . --ignore-scripts --no-audit --no-fund --silent \
 		@anthropic-ai/claude-code@latest @openai/codex@latest \
-		&& node node_modules/@anthropic-ai/claude-code/install.cjs && npm ls --depth 0) \
-		&& AGENT_MODULES=$(abspath $(NEWEST))/node_modules $(BIN)/pytest -m agents tests/agents \
+		&& node node_modules/@anthropic-ai/claude-code/install.cjs && npm ls --depth 0
+	@AGENT_MODULES=$(abspath $(NEWEST))/node_modules $(BIN)/pytest -m agents tests/agents \
 		|| echo "the newest agents are not understood yet: see above (nothing is blocked by it)"
 
 check: $(VENV)/.installed

@@ -19,7 +19,8 @@ from nightschool.core.ports import Runner, Surface
 from nightschool.testing.model_server import ModelServer
 from nightschool.testing.script import Script
 
-MODULES = Path(__file__).parent / "node_modules"
+MODULES = Path(os.environ.get("AGENT_MODULES") or Path(__file__).parent / "node_modules")
+"""Where npm put the agents: the pinned ones, or those that `make test-newest` names."""
 KEY = "the-right-key"
 
 
