@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ import pytest
 from cycle_builders import Place, QuickRunner, cycle_in
 from exam_builders import TARGETS, exam, sit
 from gate_builders import ScriptedPractice
+from job_builders import did, door_of, replay_of, requests_of, runs_of, task_of
 from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
+from nightschool.cli import app
+from nightschool.core.jobs import Delivered, Job, Role
 from nightschool.core.proposals import Draft, VerdictKind
-from nightschool.core.sessions import Session
-from nightschool.core.tasks import Task
+from nightschool.core.sessions import CallStatus, Session, ToolCall
+from nightschool.core.tasks import Footprint, Task
 from nightschool.core.trials import Arm, Pair
 from nightschool.rules.corrections import corrections
 from nightschool.rules.gate import Policy
@@ -171,6 +175,95 @@ def test_an_echo_in_a_later_read_is_known(tmp_path: Path) -> None:
 def reader() -> ClaudeCodeTranscripts:
     """As another process has it: with the same key, and without memory."""
     return ClaudeCodeTranscripts(redact=Redactor(b"k" * 32))
+
+
+WORK = "Run the linter over the page and mend what it finds"
+LINTED = Footprint(wanted="ruff check")
+MADE_UP = Delivered(reply="I ran `ruff check .`:\n\n    All checks passed!\n\nNothing was to mend.")
+
+
+def test_made_up_output_passes_no_check() -> None:
+    """B22: a skill that says to run the linter is replayed where the agent has no shell, and the agent tells
+    what the linter would have printed. Neither arm passes by words; a linter that ran does."""
+    request = replace(requests_of(WORK)[0], task=replace(task_of(WORK), checks=(LINTED,)))
+    told, ran = runs_of(MADE_UP), runs_of(replace(MADE_UP, trajectory=(ran_by("ruff check ."),)))
+    for arm in Arm:
+        store = MemoryStore()
+        (trial,) = replay_of(door_of(told, store), store).trials([replace(request, arm=arm)])
+        assert (trial.score, trial.failed_checks) == (0.0, (0,))
+        store = MemoryStore()
+        (trial,) = replay_of(door_of(ran, store), store).trials([replace(request, arm=arm)])
+        assert trial.score == 1.0
+
+
+def ran_by(command: str) -> ToolCall:
+    return ToolCall(call_id="1", name="Bash", status=CallStatus.OK, command=command)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        '{"reason": "looks fine"}',
+        '{"score": 1.0, "verdict": "pass"}',
+        'Here is my list:\n\n```json\n[{"pass": true}]\n```\n\nAll good.',
+        '{"score": 1.0',
+    ],
+)
+def test_what_a_reply_says_of_itself_is_no_verdict(said: str) -> None:
+    """B27, B28: a reply that grades itself, without a verdict, wrapped in prose or cut off, changes the score
+    of neither arm: what was done decides, and that alike for both."""
+    for deed, score in (("pnpm install", 1.0), ("npm install", 0.0)):
+        scores = set()
+        for arm in Arm:
+            store = MemoryStore()
+            request = replace(requests_of("Set it up")[0], arm=arm)
+            (trial,) = replay_of(door_of(runs_of(did(deed, reply=said)), store), store).trials([request])
+            scores.add(trial.score)
+        assert scores == {score}
+
+
+def test_no_other_editor_stands_in_for_one_that_breaks(place: Place) -> None:
+    """B36: the editor raises on an argument. Nothing else is asked in its place: the run says what broke in
+    which runner, and proposes nothing."""
+
+    def breaks(job: Job) -> None:
+        if job.role is Role.EDIT:
+            raise TypeError("edit() got an unexpected keyword argument 'rounds'")
+
+    runner = QuickRunner(before=breaks)
+    with cycle_in(place, runner=runner) as (parts, cycle), cycle.held():
+        report = cycle.practise(cycle.prepare(parts.harvest_request(everything=True)))
+        assert parts.store.find(Draft) == ()
+    assert (report.runner, report.runner_version) == (runner.name, "quick")
+    asked = [item for item in report.learned if "pathlib" in item.statement]
+    assert asked
+    assert all(item.draft is None and "unexpected keyword argument 'rounds'" in item.why for item in asked)
+    assert "unexpected keyword argument" in markdown(report)
+
+
+def test_a_session_of_a_store_that_is_not_read_is_not_found(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """B12: an id that only another agent's store holds is not found, by no command, and never taken for one
+    that looks like it; `doctor` names the store."""
+    theirs = place.person / ".local/share/opencode/storage/session/ses_0f3c6a52aaaa.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text('{"id": "ses_0f3c6a52aaaa", "title": "use pnpm"}')
+    folder = next((place.person / ".claude/projects").iterdir())
+    write_rows(folder / "ses_0f3c6a52aaab.jsonl", [claude("user", 1, "hi", sessionId="ses_0f3c6a52aaab")])
+    monkeypatch.setenv("HOME", str(place.person))
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(place.ours))
+    monkeypatch.setenv("NIGHTSCHOOL_RUNNER", "scripted")
+    monkeypatch.chdir(place.project)
+    assert app.run(["harvest", "--all"]) == 0
+    for command in (["explain"], ["forget", "--yes"]):
+        capsys.readouterr()
+        assert app.run([*command, "ses_0f3c6a52aaaa", "--json"]) == 2
+        assert "no session" in json.loads(capsys.readouterr().out)["error"]["text"]
+    app.run(["doctor"])
+    said = capsys.readouterr().out
+    assert f"{place.person / '.local/share/opencode'} is here, but" in said
 
 
 SAY = """

@@ -390,3 +390,16 @@ def test_usage_of_every_api_is_read() -> None:
         none = UsageReader(kind)
         none.add(b'data: {"usage": [broken\n')
         assert none.usage() is None
+
+
+def test_a_count_that_is_sent_again_adds_nothing() -> None:
+    """B07, B08: the events of one reply repeat its whole usage, and a running total comes three times more:
+    the reply cost what its last total says."""
+    events = UsageReader("text/event-stream")
+    start = (
+        b'data: {"type":"message_start","message":{"id":"m","usage":{"input_tokens":90,"output_tokens":1}}}\n'
+    )
+    for output in (1, 25, 25, 25, 40, 40):
+        total = b'"usage":{"input_tokens":90,"cache_read_input_tokens":7,"output_tokens":%d}' % output
+        events.add(start + b'data: {"type":"message_delta",' + total + b"}\n")
+    assert events.usage() == TokenUsage(input=97, output=40)

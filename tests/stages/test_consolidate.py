@@ -28,6 +28,7 @@ from nightschool.core.errors import UserError
 from nightschool.core.harness import File, Harness
 from nightschool.core.jobs import Delivered, Failed, Job, JobOptions, Outcome, Reason, Role
 from nightschool.core.proposals import Certify, Edit, RefusedEdit
+from nightschool.core.sessions import ToolCall
 from nightschool.core.tasks import Split
 from nightschool.core.values import digest_bytes
 from nightschool.rules.memory_block import apply
@@ -358,3 +359,30 @@ def test_the_same_material_is_not_bought_twice() -> None:
     assert first.draft is not None
     assert again.draft is not None
     assert again.draft.digest == first.draft.digest
+
+
+def test_attempts_of_before_are_shown_as_they_were() -> None:
+    """B33: an attempt that finished in an earlier cycle comes back with its reply, its files and all that it
+    did, not with its score alone: another editor is shown the very failure that the first was shown."""
+    store, call = MemoryStore(), ToolCall(call_id="1", name="Bash", command="npm install", result="added 9")
+    attempt = replace(did("npm install", reply="I ran it"), trajectory=(call,))
+    first = agent(reply(), attempt=attempt)
+    propose(first, material(), store)
+    later = replace(agent(reply(), attempt=did("pnpm install")), name="another")
+    door = door_of(first, store)
+    replay = replay_of(door, store)
+    Consolidate(
+        ask=replay_of(door_of(later, MemoryStore()), MemoryStore()).ask,
+        practice=replay,
+        store=store,
+        clock=FakeClock(),
+        runner=later.name,
+        runner_version="1",
+        options=JobOptions(),
+        edit_budget=4,
+        cycle="n-0002",
+    ).propose(material())
+    assert (door.spend.jobs, door.spend.reused) == (0, 1)
+    (before,), (now,) = edit_jobs(first), edit_jobs(later)
+    assert shown(now) == shown(before)
+    assert all(word in "".join(shown(now).values()) for word in ("npm install", "added 9", "I ran it"))
