@@ -96,7 +96,7 @@ class Crontab:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise SchedulerFailed(f"{program} {' '.join(arguments)}: {error}") from error
+            raise SchedulerFailed(f"crontab cannot be asked ({program}): {error}") from error
 
     def _program(self) -> str | None:
         return which("crontab", path=self._environment.get("PATH", os.defpath))
