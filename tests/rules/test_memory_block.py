@@ -273,3 +273,15 @@ def test_text_behind_the_block_keeps_its_line() -> None:
     """Text that a person put behind the block is not joined to what stands before it."""
     content = apply(b"before\n", [add("rule")]).content + b"behind\n"
     assert apply(content, [edit("delete", anchor="rule")]).content == b"before\n\nbehind\n"
+
+
+def test_a_marker_within_a_line_is_text() -> None:
+    """Who writes about the markers in words of their own has made no block, and ended none."""
+    said = f"Rules go between `{BEGIN}` and `{END}`.\n".encode()
+    added = apply(said, [add("use pnpm")]).content
+    assert added.startswith(said)
+    assert parse(added).rules == ("use pnpm",)
+    inside = block(f"mine: {END} ends it", "- use npm")
+    changed = apply(inside, [add("use pnpm")]).content
+    assert parse(changed).rules == ("use npm", "use pnpm")
+    assert f"\nmine: {END} ends it\n".encode() in changed
