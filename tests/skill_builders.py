@@ -26,15 +26,19 @@ def with_skill(project: Path, head: bytes = HEAD) -> Path:
     return there / "SKILL.md"
 
 
-def loading(person: Path, *names: str) -> None:
-    """In each of the person's sessions the skills are loaded right behind the first prompt."""
+def loading(person: Path, *names: str, only: str = "") -> None:
+    """In each session, or each that holds a word, the skills are loaded right behind the first prompt."""
     for path in (person / ".claude/projects").rglob("*.jsonl"):
+        if only not in path.read_text():
+            continue
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         at = next(n for n, row in enumerate(rows) if row.get("type") == "user") + 1
         prompt = rows[at - 1]
         calls = [_loads(prompt, number, name) for number, name in enumerate(names)]
         path.write_text("".join(json.dumps(row) + "\n" for row in (*rows[:at], *calls, *rows[at:])))
     for path in (person / ".codex/sessions").rglob("*.jsonl"):
+        if only not in path.read_text():
+            continue
         lines = path.read_text().splitlines()
         rows = [json.loads(line) for line in lines]
         at = next(n for n, row in enumerate(rows) if row["payload"].get("type") == "function_call")

@@ -305,3 +305,26 @@ def test_cycles_of_two_projects_share_one_home(tmp_path: Path) -> None:
         assert (report.project, report.cycle != told[0]) == (str(other), True)
         assert parts.store.find(Offset) == cursors
         assert replace(report, notes=()).sessions_read == 0
+
+
+# What the program speaks to
+
+ADDRESS = re.compile(r"\b(?:https?|wss?|ftp)://([A-Za-z0-9.-]+)")
+SPOKEN_TO = {"api.anthropic.com", "api.openai.com"}
+"""Where agents send their requests unless the settings name another place."""
+TOLD = {"127.0.0.1", "code.claude.com", "developers.openai.com", "git-lfs", "host", "www.w3.org"}
+"""This machine itself, and pages and names that are only told."""
+
+
+def test_no_address_is_built_in_but_those_of_the_agents() -> None:
+    """The package names no host but the two whose agents it runs; nothing is sent elsewhere unless the
+    person names it, and nothing of it listens where another machine could reach it."""
+    package = Path(core.__file__).parents[1]
+    hosts, listening = set(), []
+    for file in package.rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if "testing" not in file.parts:
+            hosts |= set(ADDRESS.findall(text))
+        listening += [f"{file.name}: {word}" for word in ("0.0.0.0", "INADDR_ANY", '("::"') if word in text]  # noqa: S104 - what must not be there
+    assert hosts - TOLD == SPOKEN_TO
+    assert listening == []

@@ -82,7 +82,7 @@ def test_targets_of_skills_know_their_scope(tmp_path: Path) -> None:
 
 
 def test_a_link_that_leads_out_is_no_skill(tmp_path: Path) -> None:
-    """Behaviour 33: what a link brings from outside project and HOME is not listed, what lies inside is."""
+    """What a link brings from outside project and HOME is not listed, what lies inside is."""
     project, home, out = tmp_path / "p", tmp_path / "h", tmp_path / "out/evil"
     for folder in (project / "shared/tidy", home, out, project / ".claude/skills"):
         folder.mkdir(parents=True)

@@ -140,7 +140,7 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> No
 
 
 def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
-    """Two processes that open a new home and write at once lose no record and share no number (D6)."""
+    """Two processes that open a new home and write at once lose no record and share no number."""
     writers = [start(WRITER, tmp_path / "home", name) for name in ("one", "two")]
     taken = [number for writer in writers for number in writer.communicate(timeout=120)[0].split()]
     assert [writer.returncode for writer in writers] == [0, 0]

@@ -34,7 +34,7 @@ def candidate(*loaded: tuple[str, ...], procedure: Procedure | None = None) -> C
 
 
 def test_one_loaded_skill_is_the_target() -> None:
-    """B20, behaviour 35: the skill that was loaded each time the correction was given, and the reason."""
+    """B20: the skill that was loaded each time the correction was given, and the reason."""
     choice = choose(candidate(("notes",), ("notes",)), [NOTES], ALL)
     assert (choice.skill, choice.why) == (NOTES, "the skill notes was loaded when you said it")
 
@@ -57,7 +57,7 @@ def test_one_loaded_skill_is_the_target() -> None:
 def test_all_else_goes_to_memory_and_says_why(
     loaded: tuple[tuple[str, ...], ...], known: list[Skill], said: str
 ) -> None:
-    """B20, behaviours 33 and 35: none, several, conflicts, missing and ambiguous go to the catch-all."""
+    """B20: none, several, conflicts, missing and ambiguous go to the catch-all."""
     choice = choose(candidate(*loaded), known, ALL)
     assert (choice.skill, choice.new, choice.off) == (None, None, False)
     assert re.search(said, choice.why), choice.why
@@ -108,7 +108,7 @@ def test_what_concerns_a_skill() -> None:
 
 
 def test_a_name_is_missing_or_ambiguous() -> None:
-    """Behaviour 33: the errors differ, and each lists what there is."""
+    """The errors differ, and each lists what there is."""
     known = {NOTES: "/p/.claude/skills/notes/SKILL.md", OWN: "/h/.claude/skills/notes/SKILL.md"}
     assert named("anything", known, found=OWN, agent="claude-code") == OWN
     assert named("notes", {NOTES: "/p"}, found=None, agent="claude-code") == NOTES

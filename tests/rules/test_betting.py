@@ -111,7 +111,7 @@ def test_harm_grows_by_losses_only() -> None:
 
 @pytest.mark.parametrize("d", [43.0, -1.01, math.nan, math.inf])
 def test_scores_out_of_range_are_refused(d: float) -> None:
-    """A judge that answers 43 or NaN is an error, never a bet (W1)."""
+    """A judge that answers 43 or NaN is an error, never a bet."""
     with pytest.raises(ValueError, match=r"\[-1, 1\]"):
         Wealth().after(d)
     with pytest.raises(ValueError, match=r"\[-1, 1\]"):

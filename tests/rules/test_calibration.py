@@ -17,7 +17,7 @@ from nightschool.rules.calibration import (
 
 def test_false_accepts_stay_below_alpha() -> None:
     """Drafts that gain nothing are accepted no more often than their share of alpha, with any kind of
-    noise: identical arms, as many +1 as -1, better on half of the clusters and worse on the others (W2)."""
+    noise: identical arms, as many +1 as -1, better on half of the clusters and worse on the others."""
     found = calibrate(600, seed=3)
     assert [row.arms for row in found] == list(NULLS)
     assert worst(found).accepted > 0

@@ -96,7 +96,7 @@ def test_ties_never_accept() -> None:
 
 
 def test_base_that_passes_all_is_invalid() -> None:
-    """After twelve pairs in which the base passed, nothing can be gained that this exam sees (W4)."""
+    """After twelve pairs in which the base passed, nothing can be gained that this exam sees."""
     given = terms()
     assert decide(tally_of([(1, 1)] * 11, given), given) is None
     ruling = decide(tally_of([(1, 1)] * 12, given), given)

@@ -68,7 +68,7 @@ def test_an_added_rule_stands_in_the_marked_block_at_the_end() -> None:
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_a_rule_by_hand_is_replaced_in_its_place(ends: str) -> None:
-    """W8: what a person wrote is replaced by its whole text, with its mark and its kind of line ends."""
+    """What a person wrote is replaced by its whole text, with its mark and its kind of line ends."""
     given_file = (HEAD + BODY).replace("\n", ends).encode()
     wanted = "Use ISO dates.\nEverywhere."
     changed = apply(given_file, [edit("replace", wanted, "Use British dates. Also in tables.")])
@@ -79,7 +79,7 @@ def test_a_rule_by_hand_is_replaced_in_its_place(ends: str) -> None:
 
 
 def test_a_rule_by_hand_is_deleted_whole() -> None:
-    """W8: a contradicting line goes, instead of being shouted down by a louder one."""
+    """A contradicting line goes, instead of being shouted down by a louder one."""
     changed = apply(FILE, [edit("delete", anchor="Push.")])
     assert changed.content == FILE.replace(b"2. Push.\n", b"")
 
@@ -95,14 +95,14 @@ def test_a_rule_by_hand_is_deleted_whole() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused_and_changes_nothing(one: Edit, code: str) -> None:
-    """Behaviours 1 and 3: part of a rule, code, the head and what is there already are no target."""
+    """Part of a rule, code, the head and what is there already are no target."""
     done = apply(FILE, [one])
     assert done.content == FILE
     assert [refusal.code for refusal in done.refused] == [code]
 
 
 def test_a_rule_that_stands_twice_is_not_guessed() -> None:
-    """An anchor that two rules have names neither (D5: one anchor never hits several rules)."""
+    """An anchor that two rules have names neither (one anchor never hits several rules)."""
     twice = FILE + b"\n* Push.\n"
     done = apply(twice, [edit("delete", anchor="Push.")])
     assert (done.content, done.refused[0].code) == (twice, "no-match")
@@ -120,7 +120,7 @@ def test_a_rule_that_stands_twice_is_not_guessed() -> None:
     ],
 )
 def test_a_file_that_cannot_be_edited_is_an_error_with_a_way_out(content: bytes | None, said: str) -> None:
-    """D5: a damaged head or block is named, and nothing is changed."""
+    """A damaged head or block is named, and nothing is changed."""
     with pytest.raises(UserError, match=said) as error:
         apply(content, [edit("add", "x y z")], where="/p/SKILL.md")
     assert str(error.value).startswith(("/p/SKILL.md", "The marked block in /p/SKILL.md"))
@@ -146,7 +146,7 @@ def files(draw: st.DrawFn) -> bytes:
 
 @given(files(), st.lists(st.sampled_from(["Use tabs.", "Be brief.", "Say why.\nAlways."]), max_size=3))
 def test_head_and_body_survive_any_edit(content: bytes, added: list[str]) -> None:
-    """Behaviour 2, B39: after rules come and go, head and body are the same bytes, whatever they hold."""
+    """B39: after rules come and go, head and body are the same bytes, whatever they hold."""
     parts = head_and_body(content)
     if parts is None:
         with pytest.raises(UserError):

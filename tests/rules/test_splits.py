@@ -65,7 +65,7 @@ def test_adding_sessions_never_moves_one(
 def test_train_and_holdout_are_disjoint_by_cluster(
     pool: tuple[list[Session], dict[str, frozenset[str]]], cut: int
 ) -> None:
-    """No cluster, and no two sessions with the same prompt, lie on both sides (W5)."""
+    """No cluster, and no two sessions with the same prompt, lie on both sides."""
     sessions, told = pool
     before = split(sessions[:cut], told)
     after = split(sessions, told, before.assignments)

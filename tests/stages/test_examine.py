@@ -100,7 +100,7 @@ def test_a_deletion_is_accepted_as_not_worse() -> None:
 
 
 def test_base_that_passes_everything_is_invalid() -> None:
-    """Where the base passes all targets there is nothing to gain, and the verdict says so (W4)."""
+    """Where the base passes all targets there is nothing to gain, and the verdict says so."""
     verdict = sit(exam(), ScriptedPractice(lambda _held, _arm: 1.0))
     assert (verdict.kind, verdict.code, verdict.pairs) == (VerdictKind.INVALID, "base-passes-all", 12)
 

@@ -230,7 +230,7 @@ class BrokenStore(MemoryStore):
 
 
 def test_a_cursor_never_moves_past_what_was_not_stored(home: Home) -> None:
-    """D2: where storing fails no cursor moved, and the next harvest reads all of it."""
+    """Where storing fails no cursor moved, and the next harvest reads all of it."""
     many(home, 1)
     whole, home.store = home.store, BrokenStore()
     with pytest.raises(OSError, match="full"):

@@ -45,7 +45,7 @@ def test_this_not_that_is_about_work_with_either() -> None:
 
 
 def test_where_skills_differ_a_session_without_the_words_stays_a_guard() -> None:
-    """Behaviour 35: only where one skill was loaded each time do its other sessions become tasks."""
+    """Only where one skill was loaded each time do its other sessions become tasks."""
     sessions = [skilled(told(n, WANTED), *(("notes",) if n % 2 else ("tidy",))) for n in range(8)]
     loaded = skilled(quiet(6), "notes")
     mined = run([*sessions, loaded])

@@ -50,7 +50,7 @@ def drafted(store: MemoryStore, before: bytes, *edits: Edit, name: str = "notes"
 
 
 def test_a_skill_that_was_changed_since_is_not_overwritten(file: Path) -> None:
-    """B45, behaviour 41: the three versions are told and nothing is written; anew, the same edits stand on
+    """B45: the three versions are told and nothing is written; anew, the same edits stand on
     what is there now, and the head of today."""
     store = MemoryStore()
     draft = drafted(store, HEAD + BODY, *EDITS)
@@ -70,7 +70,7 @@ def test_a_skill_that_was_changed_since_is_not_overwritten(file: Path) -> None:
 
 
 def test_one_of_two_skills_is_adopted_and_the_other_stays(file: Path, tmp_path: Path) -> None:
-    """Behaviour 42, B44: each draft starts from its own file; adopting one never writes the other's text."""
+    """B44: each draft starts from its own file; adopting one never writes the other's text."""
     store = MemoryStore()
     other = tmp_path / "other.md"
     other.write_bytes(b"---\nname: other\n---\n# Other\n")

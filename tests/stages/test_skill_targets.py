@@ -92,6 +92,7 @@ def test_a_loaded_skill_is_edited_in_its_body_and_taken_back(place: Place) -> No
         )
         assert live.read_bytes().startswith(HEAD + BODY + b"\r\n" + BEGIN.encode() + b"\r\n")
         assert edit.rule.encode() in live.read_bytes()
+        assert live.stat().st_mode & 0o777 == 0o640
         changed = {path for path, what in tree(place.person).items() if before.get(path) != what}
         assert changed == {str(live.relative_to(place.person))}
         assert (
@@ -104,6 +105,24 @@ def test_a_loaded_skill_is_edited_in_its_body_and_taken_back(place: Place) -> No
     shown = {file.path for job in editors for file in job.files}
     assert {"evidence/skill.md"} <= shown
     assert any(f"You improve the skill `{NAME}`" in job.prompt for job in editors)
+
+
+def test_a_damaged_skill_stops_its_own_correction_alone(place: Place) -> None:
+    """One skill that cannot be edited is named with the way out; what goes elsewhere is learned all the
+    same, and the skill's text is in no other file."""
+    file = with_skill(place.project, head=HEAD.removesuffix(b"---\r\n"))
+    loading(place.person, NAME, only="os.path")
+    before = tree(place.person)
+    with cycled(place, LoadingRunner()) as (parts, _, report):
+        learned = about(report)
+        assert (learned.code, learned.draft) == ("needs-you", None)
+        assert str(file) in learned.why
+        assert "Nothing was changed" in learned.why
+        others = [item for item in report.learned if item.target and item.target.skill is None]
+        assert [item.draft is not None for item in others if "logging" in item.statement] == [True]
+        assert {draft.target.place for draft in parts.store.find(Draft)} == {"project/CLAUDE.md"}
+        assert not any(b"All data lies in" in parts.store.blob(d.after) for d in parts.store.find(Draft))
+    assert tree(place.person) == before
 
 
 def test_an_exam_without_the_skill_says_nothing(place: Place) -> None:
@@ -184,7 +203,7 @@ def test_a_named_skill_that_nothing_was_said_of(place: Place) -> None:
 
 
 def test_skill_paths_are_resolved_safely(place: Place, tmp_path: Path) -> None:
-    """Behaviour 33: traversal, links that lead out and strangers are refused; what exists is listed."""
+    """Traversal, links that lead out and strangers are refused; what exists is listed."""
     file = with_skill(place.project)
     out = tmp_path / "out"
     out.mkdir()
