@@ -183,8 +183,8 @@ def literals(node: ast.AST) -> Iterator[str]:
         case ast.JoinedStr():
             parts = (part.value if isinstance(part, ast.Constant) else "\0" for part in node.values)
             yield "".join(str(part) for part in parts)
-        case ast.Constant(value=str()):
-            yield node.value
+        case ast.Constant(value=str(text)):
+            yield text
         case ast.Expr(value=ast.Constant()):
             return
     for child in ast.iter_child_nodes(node):
