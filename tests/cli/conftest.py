@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from desks import Desk
 from nightschool.cli.app import run
 from nightschool.testing.demo import lay_out
 
@@ -43,3 +44,16 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
         return json.loads(capsys.readouterr().out)
 
     return asked
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
+    person = tmp_path / "person"
+    person.mkdir()
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(person / ".config"))
+    monkeypatch.delenv("NIGHTSCHOOL_CONFIG", raising=False)
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "school"))
+    monkeypatch.setenv("USER", "ada")
+    monkeypatch.chdir(person)
+    return Desk(tmp_path, capsys)

@@ -2,84 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from nightschool.adapters.sqlite_store import SqliteStore
-from nightschool.cli.app import run
-from nightschool.core.proposals import Draft, Edit, VerdictKind
-from nightschool.rules.memory_block import apply, parse
-from publish_builders import BEFORE, CANDIDATE, MINE, MODE, draft_of, rules, safety_of, verdict_of
+from desks import Desk
+from nightschool.core.proposals import Edit, VerdictKind
+from nightschool.rules.memory_block import apply
+from publish_builders import BEFORE, MINE, rules
 
 PNPM, TESTS, SORT = "use pnpm, not npm", "write tests first", "sort imports"
-
-
-class Desk:
-    """A person with a project whose memory file has proposals."""
-
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.home = folder / "school"
-        self.file = folder / "a project" / "CLAUDE.md"
-        self.file.parent.mkdir()
-        self.file.write_bytes(BEFORE)
-        self.file.chmod(MODE)
-        self._capsys = capsys
-
-    @contextmanager
-    def store(self) -> Iterator[SqliteStore]:
-        store = SqliteStore.open(self.home)
-        yield store
-        store.close()
-
-    def propose(self, *edits: Edit, kind: VerdictKind = VerdictKind.ACCEPT) -> Draft:
-        """A draft of these edits on the file as it is, by default accepted by the gate."""
-        content = self.file.read_bytes()
-        with self.store() as store:
-            draft = draft_of(store, content, apply(content, edits).content)
-            target = replace(draft.target, project=str(self.file.parent))
-            draft = replace(draft, target=target, edits=edits)
-            store.commit(CANDIDATE, draft, safety_of(draft), verdict_of(draft, kind))
-        return draft
-
-    def says(self, *arguments: str, code: int = 0) -> str:
-        assert run(arguments) == code, self._capsys.readouterr()
-        printed = self._capsys.readouterr()
-        return printed.out + printed.err
-
-    def gives(self, *arguments: str, code: int = 0) -> Any:
-        assert run([*arguments, "--json"]) == code
-        return json.loads(self._capsys.readouterr().out)
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        return parse(self.file.read_bytes()).rules
-
-
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
-    person = tmp_path / "person"
-    person.mkdir()
-    monkeypatch.setenv("HOME", str(person))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(person / ".config"))
-    monkeypatch.delenv("NIGHTSCHOOL_CONFIG", raising=False)
-    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(tmp_path / "school"))
-    monkeypatch.setenv("USER", "ada")
-    monkeypatch.chdir(person)
-    return Desk(tmp_path, capsys)
 
 
 def test_a_stale_proposal_is_made_anew(desk: Desk) -> None:
     """The list says that it is stale, adopt names rebase, rebase says what it is, a reason adopts it."""
     one, other = desk.propose(*rules(PNPM)), desk.propose(*rules(TESTS))
-    desk.says("adopt", one.id)
+    desk.says("adopt", one.id, "--yes")
     assert "in review, stale" in desk.says("proposals")
     assert f"nightschool rebase {other.id}" in desk.says("show", other.id)
     error = desk.gives("adopt", other.id, code=4)["error"]
@@ -134,7 +73,7 @@ def test_adopting_and_undoing_tell_what_they_make_stale(desk: Desk) -> None:
     long_stale = desk.propose(*rules("ask first"))
     desk.file.write_bytes(BEFORE + MINE)
     one, other = desk.propose(*rules(PNPM)), desk.propose(*rules(TESTS))
-    told = desk.says("adopt", one.id)
+    told = desk.says("adopt", one.id, "--yes")
     assert (
         f"{other.id}, made from the file as it was before, is stale now: nightschool rebase {other.id}"
         in told

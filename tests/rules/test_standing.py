@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nightschool.core.harness import File, Harness, LiveFile
+from nightschool.core.harness import File, Harness, LiveFile, Scope
 from nightschool.core.proposals import (
     Decision,
     Dossier,
@@ -22,10 +22,11 @@ from nightschool.core.proposals import (
     VerdictKind,
     status_of,
 )
-from nightschool.rules.standing import open_draft, root_for, settled, turned_down
+from nightschool.rules.memory_block import apply
+from nightschool.rules.standing import open_draft, root_for, say_the_same, settled, turned_down
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
-from publish_builders import BEFORE, CANDIDATE, MODE, MOMENT, draft_of, safety_of, verdict_of
+from publish_builders import BEFORE, CANDIDATE, MODE, MOMENT, draft_of, rules, safety_of, verdict_of
 
 BASE = Harness.of([File(path="project/CLAUDE.md", content=BEFORE)])
 TARGET = draft_of(MemoryStore()).target
@@ -121,6 +122,35 @@ def test_what_was_adopted_or_taken_back_is_left_alone() -> None:
     assert found is not None
     assert found[0] == "taken-back"
     assert settled([back], TARGET, BASE, CHANGED) is None
+
+
+def test_what_one_agent_was_given_is_not_done_for_another() -> None:
+    """A draft is for one agent: another one, whose file does not hold the rule, is practised with; where a
+    link makes both files one, there is nothing to do."""
+    adopted = case(VerdictKind.ACCEPT, Decision.APPROVE, releases=released(taken_back=False))
+    theirs = replace(TARGET, agent="codex", place="project/AGENTS.md")
+    assert settled([adopted], theirs, BASE, LIVE) is None
+    linked = replace(LIVE, content=apply(BEFORE, adopted.draft.edits).content)
+    found = settled([adopted], theirs, BASE, linked)
+    assert found is not None
+    assert found[0] == "already-published"
+
+
+def test_the_same_in_a_file_that_is_read_along_is_found() -> None:
+    """The person's own file beside a project's, for one correction or in the same words; not what was turned
+    down, not what another agent reads, not the file of another project."""
+    one = case(VerdictKind.ACCEPT)
+    own = replace(TARGET, scope=Scope.USER, project="", place="user/.claude/CLAUDE.md")
+    other = case(VerdictKind.UNDECIDED, of=replace(draft(), target=own))
+    assert say_the_same(one, [one, other]) == (other,)
+    assert say_the_same(other, [one, other]) == (one,)
+    in_words = replace(other, candidate=replace(CANDIDATE, correction="c-2"))
+    assert say_the_same(one, [in_words]) == (in_words,)
+    apart = replace(in_words, draft=replace(in_words.draft, edits=rules("use tabs")))
+    assert say_the_same(one, [apart]) == ()
+    assert say_the_same(one, [replace(other, status=Status.REJECTED)]) == ()
+    for elsewhere in (replace(own, agent="codex"), replace(TARGET, project="/q")):
+        assert say_the_same(one, [replace(other, draft=replace(other.draft, target=elsewhere))]) == ()
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,23 @@ def test_a_file_changed_during_a_cycle_is_told_when_it_ends(place: Place, lost: 
     assert wanted in note
 
 
+def test_what_two_files_would_say_is_told_when_it_is_staged(place: Place) -> None:
+    """A proposal for the person's own file beside one for the project's: the report names both, and says that
+    one will do."""
+    first = about(run_cycle(place, runner=QuickRunner())).draft
+    with cycle_in(place, runner=QuickRunner()) as (parts, cycle), cycle.held():
+        cycle.aiming = replace(cycle.aiming, scope="user")
+        report = cycle.practise(cycle.prepare(parts.harvest_request(everything=True)))
+    second = about(report).draft
+    assert first is not None
+    assert second is not None
+    assert first != second
+    own = place.person / ".claude" / "CLAUDE.md"
+    (note,) = [note for note in report.notes if note.startswith(f"{second} says in {own} what {first} (")]
+    assert "one of them will do" in note
+    assert str(place.project / "CLAUDE.md") in note
+
+
 def test_two_cycles_at_once_are_one_too_many(place: Place) -> None:
     """B56: the second is told that another runs, at once, and reads and writes nothing."""
     with cycle_in(place) as (_, running), running.held(), cycle_in(place) as (parts, second):

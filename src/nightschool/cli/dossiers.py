@@ -94,8 +94,8 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
     }
 
 
-def pieces(case: Dossier, parts: Parts) -> Pieces:
-    """The same for the eyes of the person who decides."""
+def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
+    """The same for the eyes of the person who decides. `know`: what adopting it brings along."""
     draft = case.draft
     said = words(case, parts.store)
     heard = f" (heard in {counted(len(case.candidate.sessions), 'session')})" if case.candidate else ""
@@ -117,6 +117,9 @@ def pieces(case: Dossier, parts: Parts) -> Pieces:
         *_safety(case),
         *_history(case),
         "",
+        *([Line("To know before you adopt it", "bold")] if know else []),
+        *(f"  * {line}" for line in know),
+        *([""] if know else []),
         *(f"next: {command}" for command in following(case, parts)),
     ]
 

@@ -11,6 +11,9 @@ from nightschool.core.errors import AuthenticationFailed, RunnerUnusable, Sandbo
 if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
+JOBS_A_CANDIDATE = 190
+"""Pairs at a usual gain (70), guards with their probes (90), the report (24), training and the edit."""
+
 
 def lines(parts: Parts, jobs: int) -> list[str]:
     """Runner, time and use to expect for so many jobs, and the limits."""
@@ -43,6 +46,20 @@ def lines(parts: Parts, jobs: int) -> list[str]:
         f"  money: {money}",
         f"limits: {', '.join(bounds)}",
     ]
+
+
+def in_short(parts: Parts, jobs: int) -> str:
+    """The same in a few words."""
+    from nightschool.rules.telling import dollars  # noqa: PLC0415 - help needs no rules
+
+    wall, tokens, cost = _usual(parts)
+    told = [f"up to {jobs} jobs"]
+    if wall is not None:
+        told.append(f"about {jobs * wall / parts.settings.limits.width / timedelta(minutes=1):.0f} minutes")
+    if tokens is not None:
+        told.append(f"about {jobs * tokens / 1e6:.1f} million tokens")
+    told.append("money unknown" if cost is None else f"about {dollars(jobs * cost)}")
+    return ", ".join(told)
 
 
 def _runner(parts: Parts) -> list[str]:

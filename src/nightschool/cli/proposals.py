@@ -61,14 +61,14 @@ def show(proposal: Name, *, diff: WithDiff = False, json: Json = False) -> ExitC
       nightschool show d-1f2e3d4c5b --diff
       nightschool show d-1f2e --json
     """
-    from nightschool.cli import dossiers  # noqa: PLC0415 - help needs no store
+    from nightschool.cli import beforehand, dossiers  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.stages.releases import dossier  # noqa: PLC0415
 
     with opening() as parts:
         case = dossier(parts.store, proposal)
-        out = Output(json=json)
+        out, know = Output(json=json), beforehand.to_know(case, parts)
         if json:
-            return out.result(dossiers.document(case, parts))
+            return out.result(dossiers.document(case, parts) | {"to_know": know})
         change = dossiers.shown_diff(case, parts) if diff else []
-        return out.result(None, [*change, *dossiers.pieces(case, parts)])
+        return out.result(None, [*change, *dossiers.pieces(case, parts, know)])

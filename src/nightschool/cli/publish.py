@@ -26,6 +26,7 @@ WhyNot = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why you t
 Some = Annotated[
     str, typer.Option("--edit", metavar="N[,N]", help="Take only these edits, by the numbers of `show`.")
 ]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask where others have to be examined again.")]
 KeepLater = Annotated[
     bool,
     typer.Option("--keep-later", help="Take its edits alone out, and keep what came later."),
@@ -36,7 +37,9 @@ Which = Annotated[
 ]
 
 
-def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = False) -> ExitCode:
+def adopt(
+    proposal: Name, *, reason: Reason = "", edit: Some = "", yes: Yes = False, json: Json = False
+) -> ExitCode:
     """Write a proposal into the file that your agent reads.
 
     Only if that file is still the one that the proposal was made from; else nothing is written, you see
@@ -44,6 +47,9 @@ def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = 
 
     With --edit a new proposal is made of those edits alone. The gate has not seen it: it is a suggestion,
     adopted only with a reason.
+
+    Where the gate accepted other proposals for the same file you are asked first: each was examined without
+    this edit, so each has to be made anew and examined again.
 
     \b
     Example:
@@ -64,6 +70,8 @@ def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = 
         try:
             if numbers:
                 name = _remade(name, parts, numbers).id
+            reason = parts.redact(as_utf8("--reason", reason))
+            know = _asked_first(name, reason, parts, out, yes=yes)
             release = publish.adopt(
                 name,
                 store=store,
@@ -72,7 +80,7 @@ def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = 
                 vet=parts.vet(),
                 clock=parts.clock,
                 actor=parts.actor,
-                reason=parts.redact(as_utf8("--reason", reason)),
+                reason=reason,
             )
         except StaleLiveFile as stale:
             return _outdated(out, stale, stale.diff(parts.redact), dossier(store, name))
@@ -84,6 +92,7 @@ def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = 
     document = {
         "release": release,
         "written": written,
+        "to_know": know,
         "made_stale": list(others),
         "next": [following, *others.values()],
     }
@@ -92,6 +101,35 @@ def adopt(proposal: Name, *, reason: Reason = "", edit: Some = "", json: Json = 
     else:
         told = f"{release.draft_id} is published already as {release.number}; nothing was written"
     return out.result(document, [told, *_stale_now(others), f"next: {following}  (takes it back)"])
+
+
+def _asked_first(name: str, reason: str, parts: Parts, out: Output, *, yes: bool) -> list[str]:
+    """What adopting it brings along, told where nothing else speaks against it; asked where certificates
+    would be lost."""
+    from nightschool.cli import beforehand  # noqa: PLC0415 - help needs no store
+    from nightschool.stages import publish  # noqa: PLC0415
+    from nightschool.stages.releases import dossier  # noqa: PLC0415
+
+    case = dossier(parts.store, name)
+    know = beforehand.to_know(case, parts)
+    if not know or publish.objections(
+        name,
+        store=parts.store,
+        live=parts.live,
+        place=parts.place,
+        vet=parts.vet(),
+        actor=parts.actor,
+        reason=reason,
+    ):
+        return []
+    out.note(*(Line(line, "yellow") for line in know))
+    if not yes and (others := beforehand.losing(case, parts)):
+        names = ", ".join(other.draft.id for other in others)
+        out.confirm(
+            f"Adopt {name}, and have {names} examined again?",
+            otherwise="pass --yes to adopt without being asked.",
+        )
+    return know
 
 
 def rebase(proposal: Name, *, json: Json = False) -> ExitCode:

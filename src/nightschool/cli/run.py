@@ -55,8 +55,6 @@ DryRun = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the first run.")]
 
-JOBS_A_CANDIDATE = 190
-"""Pairs at a usual gain (70), guards with their probes (90), the report (24), training and the edit."""
 CERTIFIED = {"accept", "adopted", "waits-for-review"}
 SETTLED = {"already-published", "already-followed", "taken-back", "pinned", "switched-off"}
 """Nothing was tried for these: they are no failure to certify."""
@@ -184,7 +182,7 @@ def _plan(parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | N
     tasks, found = prepared.mined.tasks, prepared.mined.candidates
     courses = planned.courses(parts, found, aiming)
     settled = [one for one in courses if one.code is not None]
-    jobs = JOBS_A_CANDIDATE * (len(courses) - len(settled))
+    jobs = expected.JOBS_A_CANDIDATE * (len(courses) - len(settled))
     limit = parts.settings.limits.max_jobs
     train = sum(task.split == "train" for task in tasks)
     said = {item.id: item.statement for item in prepared.mined.corrections}

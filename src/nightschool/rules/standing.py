@@ -11,7 +11,9 @@ from nightschool.core.harness import Harness, LiveFile, Target
 from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Status, VerdictKind
 from nightschool.core.tasks import Candidate
 from nightschool.core.values import digest_bytes
+from nightschool.rules.memory_block import parse
 
+STANDS = {Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED, Status.PUBLISHED}
 TURNED_DOWN = {Status.REJECTED, Status.EVALUATION_FAILED, Status.ROLLED_BACK}
 
 
@@ -36,7 +38,7 @@ def settled(
     """(code, why, draft) where there is nothing to do for a candidate."""
     for case in reversed(cases):
         name = case.draft.id
-        if case.status is Status.PUBLISHED:
+        if case.status is Status.PUBLISHED and _is_read(case.draft, target, live):
             return "already-published", f"proposal {name} was adopted", name
         if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fits(case.draft, target, base, live):
             return "waits-for-review", f"proposal {name} waits for you", name
@@ -45,6 +47,19 @@ def settled(
             why = f"proposal {name} was adopted and taken back; `{again}` takes it again"
             return "taken-back", why, name
     return None
+
+
+def say_the_same(case: Dossier, others: Iterable[Dossier]) -> tuple[Dossier, ...]:
+    """Other proposals, adopted or waiting, that answer the same correction or write the same rule in a file
+    that the agent reads along with this one's: the person's own beside a project's."""
+    return tuple(
+        other
+        for other in others
+        if other.status in STANDS
+        and other.draft.target.agent == case.draft.target.agent
+        and other.draft.target.scope is not case.draft.target.scope
+        and (_correction(other) == _correction(case) or _rules(other.draft) & _rules(case.draft))
+    )
 
 
 def open_draft(cases: Sequence[Dossier], target: Target, base: Harness, live: LiveFile) -> Draft | None:
@@ -86,6 +101,25 @@ def turned_down(
 def _fits(draft: Draft, target: Target, base: Harness, live: LiveFile) -> bool:
     now = None if live.content is None else digest_bytes(live.content)
     return draft.target == target and draft.base == base.digest and draft.live == now
+
+
+def _is_read(draft: Draft, target: Target, live: LiveFile) -> bool:
+    """Whether the agent in question reads what was adopted: a draft is for one agent, and another one reads
+    it only where a link makes both files one."""
+    if draft.target.agent == target.agent:
+        return True
+    written = _rules(draft)
+    return bool(written) and written <= {" ".join(rule.split()) for rule in parse(live.content).rules}
+
+
+def _rules(draft: Draft) -> frozenset[str]:
+    """What it writes, however it is wrapped."""
+    return frozenset(" ".join(edit.rule.split()) for edit in draft.edits if edit.rule.strip())
+
+
+def _correction(case: Dossier) -> str:
+    """What it answers; its own name where that is not known any more."""
+    return case.draft.id if case.candidate is None else case.candidate.correction
 
 
 def _invalid(case: Dossier) -> bool:

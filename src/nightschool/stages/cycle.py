@@ -47,7 +47,7 @@ from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by, slept
 from nightschool.rules.marks import Sitting, sitting
 from nightschool.rules.report import promise
-from nightschool.rules.standing import open_draft, turned_down
+from nightschool.rules.standing import open_draft, say_the_same, turned_down
 from nightschool.rules.telling import counted
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.calibrate import Calibration
@@ -58,7 +58,7 @@ from nightschool.stages.harvest import HarvestRequest, cursors_kept
 from nightschool.stages.mine import Mined, pooled
 from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
-from nightschool.stages.releases import Fit, dossier, fit, recover
+from nightschool.stages.releases import Fit, dossier, drafts, fit, recover
 from nightschool.stages.replay import Replay
 from nightschool.stages.set_ups import SetUps
 from nightschool.stages.settling import stand
@@ -180,6 +180,7 @@ class Cycle:
                 *self._losses(),
                 *_notes(mined, learned),
                 *self._stale(learned),
+                *self._said_twice(learned),
                 *self.aiming.notes(mined.candidates),
                 *filter(None, (promise(self.store.find(AlphaEntry), self.clock.now()),)),
             ),
@@ -210,6 +211,18 @@ class Cycle:
                     path = self._place(case.draft.target)
                     yield self.redact(
                         f"{path} was changed since {item.draft} was made, which is stale already: {again}"
+                    )
+
+    def _said_twice(self, learned: Sequence[Learned]) -> Iterator[str]:
+        """What is proposed for a file while another one that is read along with it says it, or may."""
+        known = drafts(self.store)
+        for case in known:
+            if any(item.draft == case.draft.id for item in learned):
+                for other in say_the_same(case, known):
+                    here, there = self._place(case.draft.target), self._place(other.draft.target)
+                    yield self.redact(
+                        f"{case.draft.id} says in {here} what {other.draft.id} ({other.status}) says in "
+                        f"{there}: the agent reads both, so one of them will do"
                     )
 
     def _place(self, target: Target) -> Path:
