@@ -88,6 +88,12 @@ def adopt(
             raise _with_the_command(refused, adopting(dossier(store, name))) from refused
         written = release.number not in before
         others = _others(made_stale(release, parts) if written else [], parts)
+    return _adopted(out, release, know, others, written=written)
+
+
+def _adopted(
+    out: Output, release: Release, know: Sequence[str], others: Mapping[str, str], *, written: bool
+) -> ExitCode:
     following = f"nightschool undo {release.draft_id}"
     document = {
         "release": release,
