@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from nightschool.adapters.schedule_folder import ScheduleFolder
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
+from nightschool.core.schedules import ProjectRun, ScheduledRun
 from schedulers import Machine, machine
 
 Ask = Callable[..., Any]
@@ -273,3 +275,35 @@ def test_keys_of_the_persons_file_reach_the_run(made: Machine, project: Path, ho
     keys.chmod(0o644)
     assert "chmod 600" in ask("schedule", "run", "--project", str(project), code=2)["error"]["text"]
     assert json.dumps(ask("schedule")["look"]["last"]["note"]).count("chmod 600") == 1
+
+
+def test_forgetting_a_project_names_its_schedule_and_pins_and_blanks_the_last_start(
+    made: Machine, project: Path, home: Path, capsys: pytest.CaptureFixture[str], ask: Ask
+) -> None:
+    """Settings of the person's own stay and are told, each with what takes it away; what was remembered of
+    the last start is about a project that is gone."""
+    told(capsys, "schedule", "install", "--at", "04:05")
+    ask("pin", "CLAUDE.md")
+    memory = ScheduleFolder(home / "school")
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    runs = tuple(ProjectRun(project=name, code=0) for name in (str(project), "/another"))
+    memory.keep_last(ScheduledRun(started_at=at, ended_at=at, runs=runs))
+    entry = made.table
+    said = told(capsys, "forget", str(project), "--yes")
+    assert f"nightschool schedule remove --project {project}" in said
+    assert f"nightschool unpin {project / 'CLAUDE.md'}" in said
+    last = memory.last()
+    assert last is not None
+    assert [run.project for run in last.runs] == ["/another"]
+    assert made.table == entry
+    again = ask("forget", str(project), "--dry-run")
+    assert (again["settings"], again["scheduled"]) == ([str(project / "CLAUDE.md")], True)
+    told(capsys, "schedule", "remove", "--project", str(project))
+    told(capsys, "unpin", str(project / "CLAUDE.md"))
+    told(capsys, "forget", str(project), "--yes")
+    held = [
+        path
+        for path in (home / "school").rglob("*")
+        if path.is_file() and str(project).encode() in path.read_bytes()
+    ]
+    assert held == []

@@ -16,7 +16,7 @@ from nightschool.adapters.workspaces import Workspaces
 from nightschool.core.cycles import CycleReport
 from nightschool.core.forgetting import STAND_IN, Forgotten, IgnoreList, Unfinished
 from nightschool.core.jobs import Finished, Reservation
-from nightschool.core.proposals import Draft, Release, Status
+from nightschool.core.proposals import Draft, Pin, Release, Status
 from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.sessions import Offset, Session, ToolCall
 from nightschool.core.tasks import (
@@ -30,6 +30,7 @@ from nightschool.core.tasks import (
     Task,
     TaskAct,
     TaskMark,
+    pool_of,
 )
 from nightschool.core.trials import AlphaEntry, Draw, Pair, Trial
 from nightschool.core.values import Record, digest_of
@@ -37,14 +38,13 @@ from nightschool.rules.forgetting import GONE, Chosen, Known, Plan, strings
 from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.report import markdown
 from nightschool.stages import publish, releases
+from nightschool.stages.pins import pinned
 from nightschool.stages.undo import undo
 from nightschool.wiring import Parts
 from stages.forgetting import killed_forgetting
 
 WITHOUT_WORDS = {"Window", "AlphaEntry", "Draw", "Pair", "LostPair", "Partition"}
 """Kinds that hold ids, digests and figures alone."""
-OF_THE_PERSON = {"Pin"}
-"""What they said of a file of their own stays."""
 OWN = {"Forgotten", "Skipped", "Unfinished"}
 
 
@@ -116,7 +116,7 @@ def everything(parts: Parts) -> Iterator[Record]:
 def test_every_kind_of_record_is_thought_of() -> None:
     """A new kind of record is either looked at when something is forgotten, or said to hold no words."""
     looked_at = {field.split("[")[1].split(",")[0] for field in Known.__annotations__.values()}
-    assert {kind.record.__name__ for kind in KINDS} == looked_at | WITHOUT_WORDS | OF_THE_PERSON | OWN
+    assert {kind.record.__name__ for kind in KINDS} == looked_at | WITHOUT_WORDS | OWN
 
 
 @pytest.mark.parametrize("split", list(Split))
@@ -330,6 +330,46 @@ def test_of_a_project_nothing_is_left(place: Place) -> None:
         assert parts.store.find(AlphaEntry)
     assert run_cycle(place, runner=QuickRunner()).sessions_known == 0
     assert holding(place.ours, frozenset({b"os.path"})) == []
+
+
+def test_of_a_project_that_was_practised_with_others_nothing_is_left(place: Place) -> None:
+    """A report, an exam and a proposal's place over several projects lose the one that is forgotten, its path
+    among them, and stay those of the others."""
+    root, other = str(place.project), str(place.person / "shop")
+    pool = pool_of([root, other])
+    with cycle_in(place) as (parts, _):
+        (report,) = parts.store.find(CycleReport)
+        (version,) = parts.store.find(HoldoutVersion)
+        theirs = replace(report.learned[0], candidate="k-of-the-shop", target=None, edits=(), refused=())
+        elsewhere = replace(report.learned[0], candidate="k-of-both", edits=(), refused=())
+        both = replace(report, cycle="n-9000", project=pool, learned=(*report.learned, theirs, elsewhere))
+        every = replace(both, cycle="n-9001", project="")
+        parts.store.commit(both, every, replace(version, pool=pool), replace(version, pool=other))
+        forgotten(parts, parts.forgetting().of_project(root))
+        assert holding(place.ours, frozenset({root.encode()})) == []
+        kept = {report.cycle: report.project for report in parts.store.find(CycleReport)}
+        assert kept == {"n-9000": other, "n-9001": ""}
+        assert [version.pool for version in parts.store.find(HoldoutVersion)] == [other]
+
+
+def test_a_pin_of_a_forgotten_project_holds_and_loses_its_past(place: Place) -> None:
+    """A pin is a setting of the person's and stays, told; one that they took back goes without a trace, and
+    pins of other folders are not looked at."""
+    files = [place.project / "CLAUDE.md", place.project / "AGENTS.md", place.person / "ledger2" / "CLAUDE.md"]
+    with cycle_in(place) as (parts, _):
+        at = parts.clock.now()
+        said = [
+            Pin(number=f"p-{n}", path=str(files[file]), holds=holds, actor="sam", reason="why", at=at)
+            for n, (file, holds) in enumerate(
+                [(0, True), (0, False), (1, True), (1, False), (1, True), (2, True)]
+            )
+        ]
+        parts.store.commit(*said)
+        plan = forgotten(parts, parts.forgetting().of_project(str(place.project)))
+        assert plan.pins == (said[4],)
+        assert parts.store.find(Pin) == (said[4], said[5])
+        assert pinned(parts.store, files[1]) == said[4]
+        assert holding(place.ours, frozenset({str(files[0]).encode()})) == []
 
 
 IN_THE_TRANSACTION = [("DELETE FROM sessions", 1), ("UPDATE corrections", 1), ("INSERT INTO unfinished", 1)]

@@ -15,11 +15,13 @@ from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.reading import typed
 from nightschool.cli.render import Line, Piece, Table
+from nightschool.cli.scheduled import scheduling_here
 from nightschool.core.errors import NotFound, UserError
 
 if TYPE_CHECKING:
     from nightschool.core.forgetting import Thing
     from nightschool.rules.forgetting import Chosen, Plan
+    from nightschool.stages.schedule import Scheduling
     from nightschool.wiring import Parts
 
 What = Annotated[
@@ -52,8 +54,8 @@ def forget(
     """Make unread what was read: a session, or all of a project, and whatever was made of it.
 
     Tells first what goes, and asks. Turns, evidence, tasks, answers of agents, reports and proposals go; a
-    rule that you adopted stays in its file until `nightschool undo`. It is never read again, unless you
-    say so with --allow.
+    rule that you adopted stays in its file until `nightschool undo`, and so do your pins and the schedule,
+    each named with its command. It is never read again, unless you say so with --allow.
 
     \b
     Example:
@@ -68,25 +70,28 @@ def forget(
     with opening(fleeting=dry_run) as parts:
         named = _named(parts, what)
         forgetting = parts.forgetting()
+        scheduling = scheduling_here(parts.settings)
         if allow:
             return _allowed(parts, named, out)
         planned = forgetting.planned(named.chosen)
         if dry_run:
-            told = [*_told(named, planned, "would go"), "nothing was changed"]
-            return out.result(_document(named, planned, done=False), told)
+            told = [*_told(named, planned, scheduling, "would go"), "nothing was changed"]
+            return out.result(_document(named, planned, scheduling, done=False), told)
         if not yes:
-            out.note(*_told(named, planned, "will go"))
+            out.note(*_told(named, planned, scheduling, "will go"))
             out.confirm(
                 f"Forget the {named.thing} {named.name}?",
                 otherwise="pass --yes to forget without being asked.",
             )
         with parts.store.hold("cycle"):
             forgetting.settle()
+            if named.thing == "project":
+                scheduling.forget(named.name)
             done = forgetting.forget(named.chosen, for_good=True)
     lasting = f"nightschool forget {shlex.quote(named.name)} --allow"
     return out.result(
-        _document(named, done, done=True),
-        [*_told(named, done, "went"), f"it is not read again, unless: {lasting}"],
+        _document(named, done, scheduling, done=True),
+        [*_told(named, done, scheduling, "went"), f"it is not read again, unless: {lasting}"],
     )
 
 
@@ -149,13 +154,15 @@ def _allowed(parts: Parts, named: _Named, out: Output) -> ExitCode:
     return out.result(document, [f"the {named.thing} {named.name} {told}"])
 
 
-def _document(named: _Named, planned: Plan, *, done: bool) -> dict[str, object]:
+def _document(named: _Named, planned: Plan, scheduling: Scheduling, *, done: bool) -> dict[str, object]:
     return {
         "thing": named.thing,
         "name": named.name,
         "done": done,
         "goes": planned.counts,
         "stays": [{"proposal": draft.id, "place": draft.target.place} for draft in planned.standing],
+        "settings": [pin.path for pin in planned.pins],
+        "scheduled": _scheduled(named, scheduling),
         "copies": planned.copies,
         "transcripts": _transcripts(planned),
     }
@@ -167,7 +174,26 @@ def _transcripts(planned: Plan) -> list[str]:
     return sorted({record.path for record in planned.removed if isinstance(record, Session)})
 
 
-def _told(named: _Named, planned: Plan, heading: str) -> list[Piece | str]:
+def _scheduled(named: _Named, scheduling: Scheduling) -> bool:
+    """Whether runs of the project start by themselves: that is a setting of the person's, and stays."""
+    plan = scheduling.memory.plan()
+    return plan is not None and named.name in plan.projects
+
+
+def _settings(named: _Named, planned: Plan, scheduling: Scheduling) -> list[str]:
+    """What names the project and stays, since the person set it; with what takes it away."""
+    told = [
+        f"the pin of {pin.path} stays, a setting of yours: nightschool unpin {shlex.quote(pin.path)}, and "
+        "then forget once more, take that name away too"
+        for pin in planned.pins
+    ]
+    if _scheduled(named, scheduling):
+        way = f"nightschool schedule remove --project {shlex.quote(named.name)}"
+        told.append(f"its scheduled runs stay, a setting of yours, and find nothing to read: {way}")
+    return told
+
+
+def _told(named: _Named, planned: Plan, scheduling: Scheduling, heading: str) -> list[Piece | str]:
     from nightschool.stages.forget import standing  # noqa: PLC0415
 
     rows = [(what, number) for what, number in planned.counts.items() if number]
@@ -184,6 +210,7 @@ def _told(named: _Named, planned: Plan, heading: str) -> list[Piece | str]:
         )
         for copy in planned.copies
     ]
+    pieces += [Line(text, "yellow") for text in _settings(named, planned, scheduling)]
     files = _transcripts(planned)
     if files:
         pieces += [Line(STAYS, "dim"), *(Line(f"  {path}", "dim") for path in files[:SHOWN])]

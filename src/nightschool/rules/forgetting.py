@@ -16,6 +16,7 @@ from nightschool.core.jobs import Failed, Finished, LostTry, Outcome, Reservatio
 from nightschool.core.proposals import (
     Draft,
     Edit,
+    Pin,
     RefusedEdit,
     Release,
     Review,
@@ -26,7 +27,17 @@ from nightschool.core.proposals import (
     status_of,
 )
 from nightschool.core.sessions import Offset, Session
-from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVersion, Moment, Task, TaskMark
+from nightschool.core.tasks import (
+    Assignment,
+    Candidate,
+    Correction,
+    HoldoutVersion,
+    Moment,
+    Task,
+    TaskMark,
+    pool_of,
+    roots_in,
+)
 from nightschool.core.trials import Trial
 from nightschool.core.values import Digest, Record, Value, digest_of
 from nightschool.rules.corrections import clearest
@@ -59,6 +70,7 @@ class Known(Value):
     reviews: tuple[Review, ...] = ()
     releases: tuple[Release, ...] = ()
     cycles: tuple[CycleReport, ...] = ()
+    pins: tuple[Pin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +98,8 @@ class Plan(Value):
     """Proposals that came from it and are in a live file: only `undo` takes them out."""
     copies: tuple[str, ...]
     """Sessions that hold rows of it too (forks, resumed ones), and are not forgotten by this."""
+    pins: tuple[Pin, ...] = ()
+    """Of the project's files: settings of the person's own, which hold until they say otherwise."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -129,6 +143,7 @@ class _Forgetting:
         self.tasks: set[str] = set()
         self.cycles: dict[str, None] = {}
         self.standing: list[Draft] = []
+        self.pins: list[Pin] = []
         self.phrases: frozenset[str] = frozenset()
 
     def plan(self) -> Plan:
@@ -142,19 +157,22 @@ class _Forgetting:
         self._marks()
         self._jobs()
         self._reports()
+        self._pins()
         return Plan(
             removed=tuple(self.removed),
             kept=tuple(self.kept),
             cycles=tuple(self.cycles),
             standing=tuple(self.standing),
             copies=self._copies(),
+            pins=tuple(self.pins),
         )
 
     def _of(self, session: str) -> bool:
         return session in self.chosen.sessions
 
-    def _here(self, project: str) -> bool:
-        return self.chosen.project is not None and project == self.chosen.project
+    def _here(self, pool: str) -> bool:
+        """Whether it is of the project, alone or with others."""
+        return self.chosen.project is not None and self.chosen.project in (roots_in(pool) or ())
 
     def _sessions(self) -> None:
         chosen = [session for session in self.known.sessions if self._of(session.id)]
@@ -350,11 +368,14 @@ class _Forgetting:
     def _reports(self) -> None:
         tried = any(trial.task in self.tasks for trial in self.known.trials)
         for report in self.known.cycles:
-            if self._here(report.project) or self._is_old(report.ended_at):
+            others = sorted((roots_in(report.project) or frozenset()) - {self.chosen.project})
+            if (self._here(report.project) and not others) or self._is_old(report.ended_at):
                 self.removed.append(report)
                 self.cycles[report.cycle] = None
                 continue
             rest = self._without_words(report)
+            if self._here(report.project):
+                rest = replace(rest, project=pool_of(others))
             # A report's page lists what each proposal was tried on, and is made anew from what is left.
             lists = tried and any(item.draft is not None for item in report.learned)
             if rest != report or lists or self._tells(report):
@@ -374,9 +395,23 @@ class _Forgetting:
     def _learned(self, item: Learned) -> Learned:
         moments = [edit.moment for edit in (*item.edits, *(refused.edit for refused in item.refused))]
         own = item.candidate in self.gone or any(self._of(moment.session) for moment in moments)
-        if not own and not self._speaks(item):
+        here = item.target is not None and self._here(item.target.project)
+        if not own and not here and not self._speaks(item):
             return item
-        return replace(item, statement=GONE, why=GONE, edits=(), refused=())
+        bare = replace(item, statement=GONE, why=GONE, aim="", edits=(), refused=(), findings=())
+        return replace(bare, target=None) if here else bare
+
+    def _pins(self) -> None:
+        """Of a project's files. One that holds stays: it was never read, the person said it."""
+        root = self.chosen.project
+        of_files: dict[str, list[Pin]] = {}
+        for pin in self.known.pins:
+            if root is not None and pin.path.startswith(f"{root}/"):
+                of_files.setdefault(pin.path, []).append(pin)
+        for said in of_files.values():
+            held = [said[-1]] if said[-1].holds else []
+            self.pins += held
+            self.removed += said[: len(said) - len(held)]
 
     def _copies(self) -> tuple[str, ...]:
         said = {row for session in self.known.sessions if self._of(session.id) for row in _said(session)}

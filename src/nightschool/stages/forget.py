@@ -23,7 +23,7 @@ from nightschool.core.forgetting import (
 )
 from nightschool.core.jobs import Finished, LostTry, Reservation
 from nightschool.core.ports import Clock, Store
-from nightschool.core.proposals import Draft, RefusedEdit, Release, Review, SafetyReport, Verdict
+from nightschool.core.proposals import Draft, Pin, RefusedEdit, Release, Review, SafetyReport, Verdict
 from nightschool.core.sessions import Offset, Session
 from nightschool.core.tasks import (
     Assignment,
@@ -124,6 +124,7 @@ class Forgetting:
             reviews=tuple(store.find(Review)),
             releases=tuple(store.find(Release)),
             cycles=tuple(store.find(CycleReport)),
+            pins=tuple(store.find(Pin)),
         )
         roots = {s.id: self.root(s.project) for s in sessions if s.project is not None}
         return plan(known, chosen, roots)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -109,6 +109,16 @@ class Scheduling:
             raise failed
         self.memory.keep_plan(None)
         return removed
+
+    def forget(self, root: str) -> None:
+        """No word of a project in what is remembered of the last start. What is scheduled stays as it is."""
+        last = self.memory.last()
+        if last is None:
+            return
+        runs = tuple(run for run in last.runs if run.project != root)
+        note = "" if root in last.note else last.note
+        if (runs, note) != (last.runs, last.note):
+            self.memory.keep_last(replace(last, runs=runs, note=note))
 
     def _has(self, scheduler: Scheduler, *, strict: bool) -> bool:
         try:
