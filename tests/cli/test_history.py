@@ -19,7 +19,7 @@ from nightschool.core.cycles import CycleReport
 from nightschool.core.jobs import Delivered, Finished, LostTry, Reason, Reservation, Role, Usage
 from nightschool.core.trials import Arm
 from nightschool.core.values import digest_of
-from nightschool.rules.forgetting import use_alone
+from nightschool.rules.bare import use_alone
 from report_builders import PNPM, REPORT
 
 Ask = Callable[..., Any]

@@ -34,7 +34,8 @@ from nightschool.core.tasks import (
 )
 from nightschool.core.trials import AlphaEntry, Draw, Pair, Trial
 from nightschool.core.values import Record, digest_of
-from nightschool.rules.forgetting import GONE, Chosen, Known, Plan, strings
+from nightschool.rules.bare import GONE, strings
+from nightschool.rules.forgetting import Chosen, Known, Plan
 from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.report import markdown
 from nightschool.stages import publish, releases

@@ -7,12 +7,12 @@ of the gate rests on (ledger of alpha, draws, pairs) holds ids and digests alone
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from nightschool.core.cycles import CycleReport, Learned
 from nightschool.core.forgetting import STAND_IN, stand_in
-from nightschool.core.jobs import Failed, Finished, LostTry, Outcome, Reservation, Role
+from nightschool.core.jobs import Finished, LostTry, Reservation, Role
 from nightschool.core.proposals import (
     Draft,
     Edit,
@@ -40,11 +40,11 @@ from nightschool.core.tasks import (
 )
 from nightschool.core.trials import Trial
 from nightschool.core.values import Digest, Record, Value, digest_of
+from nightschool.rules.bare import GONE, strings, use_alone
 from nightschool.rules.corrections import clearest
 
 TELLING = 8
 """Shortest text that is looked for in what agents and this program wrote: shorter ones stand anywhere."""
-GONE = "(forgotten)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -432,25 +432,3 @@ class _Forgetting:
 def _said(session: Session) -> Iterator[tuple[str, str]]:
     """What a person said in it: a fork or a resumed copy has the same rows, with the same names."""
     return ((session.source, turn.row) for turn in session.human_turns)
-
-
-def use_alone(outcome: Outcome) -> Outcome:
-    """An outcome with its use alone."""
-    if isinstance(outcome, Failed):
-        return replace(outcome, message=GONE, files=(), trajectory=())
-    return replace(outcome, reply=GONE, files=(), trajectory=())
-
-
-def strings(value: object) -> Iterator[str]:
-    """All texts in a value, those of files too."""
-    match value:
-        case str():
-            yield value
-        case bytes():
-            yield value.decode("utf-8", "replace")
-        case tuple() | list():
-            for item in value:
-                yield from strings(item)
-        case _ if is_dataclass(value):
-            for part in fields(value):
-                yield from strings(getattr(value, part.name))

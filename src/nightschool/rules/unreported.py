@@ -13,7 +13,7 @@ from decimal import Decimal
 from nightschool.core.jobs import Finished, LostTry, Reservation
 from nightschool.core.trials import Arm, Draw
 from nightschool.core.values import Digest, Value
-from nightschool.rules.forgetting import use_alone
+from nightschool.rules.bare import use_alone
 from nightschool.rules.telling import counted, dollars
 
 CALIBRATING = frozenset({Arm.FIRST, Arm.SECOND})
