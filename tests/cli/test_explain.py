@@ -12,7 +12,7 @@ import pytest
 from cycle_builders import tree
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
-from nightschool.core.proposals import Draft
+from nightschool.core.proposals import Draft, Verdict, VerdictKind
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import Task
 from nightschool.testing.demo import lay_out
@@ -142,19 +142,25 @@ def test_what_was_forgotten_or_is_ignored_is_not_told(ledger: Path, tmp_path: Pa
 
 def test_a_proposal_is_explained_condition_by_condition(ledger: Path, tmp_path: Path, ask: Ask) -> None:
     """Before the exam has ended something is open; once it is accepted all holds, and so does what adopting
-    asks, until the file changes."""
+    asks, until the file changes. How an exam comes out is chance, and what is told of it is not."""
     ask("run", "--yes", "--max-jobs", "20", code=3)
-    (draft,) = SqliteStore.open(tmp_path / "school").find(Draft)
-    told = ask("explain", draft.id[:7])
-    assert told["proposal"] == draft.id
-    assert None in {one["holds"] for one in told["gate"]}
-    assert [one["holds"] for one in told["adopting"]].count(False) == 1
-    ask("run", "--yes", "--max-jobs", "2000")
-    told = ask("explain", draft.id)
-    assert {one["holds"] for one in told["gate"]} == {True}
-    assert {one["holds"] for one in told["adopting"]} == {True}
+    store = SqliteStore.open(tmp_path / "school")
+    for draft in store.find(Draft):
+        told = ask("explain", draft.id[:7])
+        assert told["proposal"] == draft.id
+        assert {one["holds"] for one in told["gate"]} != {True}
+        assert False in [one["holds"] for one in told["adopting"]]
+    assert run(["run", "--yes", "--max-jobs", "2000"]) in {0, 3}
+    kinds = {verdict.draft: verdict.kind for verdict in store.find(Verdict)}
+    for draft in store.find(Draft):
+        accepted = kinds[draft.digest] is VerdictKind.ACCEPT
+        told = ask("explain", draft.id)
+        assert ({one["holds"] for one in told["gate"]} == {True}) is accepted
+        assert ({one["holds"] for one in told["adopting"]} == {True}) is accepted
     (ledger / "CLAUDE.md").write_text("# mine\n", encoding="utf-8")
-    told = ask("explain", draft.id)
-    failing = [one for one in told["adopting"] if not one["holds"]]
-    assert [one["asked"] for one in failing] == ["the file is still the one that it was made from"]
-    assert run(["explain", draft.id]) == 0
+    for draft in store.find(Draft):
+        told = ask("explain", draft.id)
+        failing = {one["asked"] for one in told["adopting"] if not one["holds"]}
+        stale = {"the file is still the one that it was made from"}
+        assert failing == stale if kinds[draft.digest] is VerdictKind.ACCEPT else failing > stale
+        assert run(["explain", draft.id]) == 0

@@ -23,6 +23,8 @@ from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.publish import adopt, reject
 from nightschool.stages.releases import drafts
 from nightschool.stages.undo import undo
+from nightschool.testing.demo import apprentice
+from nightschool.testing.scripted_runner import ScriptedRunner
 from nightschool.wiring import Parts
 
 OS_PATH = "pathlib, not os.path!"
@@ -41,10 +43,17 @@ def about(report: CycleReport, statement: str = OS_PATH) -> Learned:
 def test_the_loop_end_to_end(place: Place) -> None:
     """B05, B23: a correction in real sessions becomes an accepted proposal; nothing of the person's moves.
 
-    Repository, index, hooks and the agents' folders stay the same: no replay's session is there.
+    Repository, index, hooks and the agents' folders stay the same: no replay's session is there. The
+    apprentice takes no lots: a rule of its script that is likely is certain.
     """
     before = tree(place.person)
-    report = run_cycle(place)
+    with cycle_in(place) as (parts, cycle), cycle.held():
+        known = apprentice()
+        rules = tuple(replace(rule, probability=float(rule.probability > 0.5)) for rule in known.rules)
+        cycle.door.runner = ScriptedRunner(
+            script=replace(known, rules=rules), sandbox=parts.sandbox(), surface=parts.surface("scripted")
+        )
+        report = cycle.practise(cycle.prepare(parts.harvest_request(everything=True)))
     assert tree(place.person) == before
     assert {name.split("/")[0] for name in before} == {"ledger", ".claude", ".codex"}
     learned = about(report)
