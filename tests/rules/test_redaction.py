@@ -91,10 +91,12 @@ def test_planted_secret_goes_and_the_rest_stays(text: str, gone: str, stays: str
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.prefix)
-@pytest.mark.parametrize("around", ["{}", "x={} y", '"{}"', "first\\n{}\\n", "é{}.", "\\u00e9{}."])
+@pytest.mark.parametrize(
+    "around", ["{}", "x={} y", '"{}"', "first\\n{}\\n", "é{}.", "\\u00e9{}.", "n{}\\n", "u00e9{}."]
+)
 def test_each_shape_of_the_table_is_found(shape: Any, around: str) -> None:
     """Each provider's token is found bare, quoted, assigned, behind an escaped line end and behind a letter
-    that is not ASCII, escaped or not."""
+    that is not ASCII, escaped or not; also where the text was cut within that escape."""
     token = shape.prefix + body(shape.body, max(shape.least, 36))
     redacted = redactor()(around.format(token))
     assert body(shape.body, shape.least) not in redacted

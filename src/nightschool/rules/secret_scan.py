@@ -52,6 +52,9 @@ _KEY_BODY = re2.compile(
     _LATIN,
 )
 _ESCAPED = re.compile(rb"\\u[0-9a-fA-F]{4}")
+_CUT_ESCAPE = re.compile(rb"[nrt]|u?[0-9a-fA-F]{4}")
+"""What is left of an escape (`\\n`, `\\u00e9`) where a text was cut behind its backslash. Fewer digits may be
+of a word: `desk-` is no key."""
 _KEY_END = re2.compile(rb"(?: BLOCK)?-----", _LATIN)
 _KEY_LINES = re2.compile(
     rb"[A-Za-z0-9+/=]{16,}(?:" + _BETWEEN + rb"[A-Za-z0-9+/=]+)*" + _BETWEEN + rb"\z", _LATIN
@@ -145,7 +148,8 @@ class Scan:
         return at if found is None else found.end()
 
     def _within_word(self, start: int) -> bool:
-        return self._run_before(start, _ALNUM_BYTES, 6) < start
+        begin = self._run_before(start, _ALNUM_BYTES, 6)
+        return begin < start and (begin > 0 or _CUT_ESCAPE.fullmatch(self._text, 0, start) is None)
 
     def _shape_at(self, start: int) -> Shape | None:
         """The token shape that begins here with enough of a body, if one does."""
