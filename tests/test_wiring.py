@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from nightschool import settings
 from nightschool.adapters.second_opinion import DetectSecrets
 from nightschool.core.errors import RunnerUnusable, UserError
+from nightschool.setting_kinds import READ
 from nightschool.wiring import AGENTS, KEY_BYTES, Parts, known, opened, redaction_key
 
 
@@ -158,3 +160,11 @@ def test_the_actor_without_a_variable(tmp_path: Path) -> None:
     with parts_in(tmp_path) as parts:
         parts.environment = {}
         assert parts.actor == pwd.getpwuid(os.getuid()).pw_name
+
+
+def test_all_of_our_sources_are_read_by_default() -> None:
+    """A source that comes with the program and that nobody reads would be of no use."""
+    ours = {
+        entry.name for entry in entry_points(group="nightschool.sources") if "nightschool" in entry.module
+    }
+    assert set(READ) == ours

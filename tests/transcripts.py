@@ -139,3 +139,45 @@ def codex_rows_for(prompts: Sequence[str]) -> list[bytes]:
             codex_said(index, f"On it: {index}"),
         ]
     return [dumped(row) for row in rows]
+
+
+PI_ID = "019e19b4-eb48-746a-aa6b-8dfcfa37954b"
+
+
+def pi(
+    number: int, role: str, content: object, *, parent: int | None = None, **more: object
+) -> dict[str, Any]:
+    """A message of pi; `number` makes its id and its time, and the one before is its parent."""
+    before = number - 1 if parent is None else parent
+    return {
+        "type": "message",
+        "id": f"{number:08x}",
+        "parentId": f"{before:08x}" if before >= 0 else None,
+        "timestamp": stamp(number),
+        "message": {"role": role, "content": content, "timestamp": 1772355600000 + 1000 * number, **more},
+    }
+
+
+def pi_head(**more: object) -> dict[str, Any]:
+    return {
+        "type": "session",
+        "version": 3,
+        "id": PI_ID,
+        "timestamp": stamp(0),
+        "cwd": "/home/me/app",
+        **more,
+    }
+
+
+def pi_said(number: int, text: str, *, stop: str = "stop") -> dict[str, Any]:
+    return pi(number, "assistant", [{"type": "text", "text": text}], model="m-1", stopReason=stop)
+
+
+def pi_rows_for(prompts: Sequence[str]) -> list[bytes]:
+    rows = [pi_head()]
+    for number, prompt in enumerate(prompts):
+        rows += [
+            pi(2 * number, "user", [{"type": "text", "text": prompt}]),
+            pi_said(2 * number + 1, "Done."),
+        ]
+    return [dumped(row) for row in rows]

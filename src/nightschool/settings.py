@@ -27,6 +27,7 @@ from nightschool.core.forgetting import IgnoreList
 from nightschool.core.values import Value
 from nightschool.setting_kinds import (
     NONE,
+    READ,
     About,
     Address,
     AgentsOwn,
@@ -179,7 +180,7 @@ class Settings(Value):
     home: Annotated[Folder, About("Folder of database, blobs and workspaces.", READS)] = field(
         default_factory=_home
     )
-    sources: Annotated[Names, About("Agents whose transcripts are read.", READS)] = ("claude-code", "codex")
+    sources: Annotated[Names, About("Agents whose transcripts are read.", READS)] = READ
     runner: Annotated[Name, About("Agent that practises; `auto` takes an installed one.", PAYS)] = "auto"
     model: Annotated[AgentsOwn, About("Model that it uses.", PAYS)] = None
     effort: Annotated[AgentsOwn, About("Reasoning effort that it is asked for.", PAYS)] = None

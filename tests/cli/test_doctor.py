@@ -68,17 +68,19 @@ def test_doctor_finds_agents_sessions_and_keys(
 def test_moved_folders_are_looked_at(
     project: Path, home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CLAUDE_CONFIG_DIR and CODEX_HOME hold in every command that tells where it looked."""
+    """The variables that move an agent's folder hold in every command that tells where it looked."""
     (home / ".claude").rename(home / "claude-moved")
     (home / ".codex").rename(home / "codex-moved")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude-moved"))
     monkeypatch.setenv("CODEX_HOME", str(home / "codex-moved"))
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(home / "pi-moved"))
     told = ask("corrections")
     assert told["sessions"] == 15
     assert told["looked_at"] == [
         str(home / "claude-moved/projects"),
         str(home / "codex-moved/sessions"),
         str(home / "codex-moved/archived_sessions"),
+        str(home / "pi-moved/sessions"),
     ]
     monkeypatch.setenv("CODEX_HOME", str(home / "nowhere"))
     findings = ask("doctor", code=4)

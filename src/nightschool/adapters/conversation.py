@@ -263,7 +263,8 @@ def _command(arguments: Any) -> str | None:
     return None
 
 
-_WRITERS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+_WRITERS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit"})
+"""Tools of all agents that write the file that they name."""
 
 
 def _files(name: str, arguments: Any, command: str | None) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
 Source = Annotated[
-    list[str] | None, typer.Option(metavar="AGENT", help="claude-code or codex; may be given twice.")
+    list[str] | None, typer.Option(metavar="AGENT", help="claude-code, codex or pi; may be given twice.")
 ]
 Since = Annotated[
     str | None, typer.Option(metavar="WHEN", help="Only what is newer: 36h, 7d, 2w, a date or a time.")
