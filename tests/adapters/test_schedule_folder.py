@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import stat
 import sys
+import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -100,3 +104,26 @@ def test_an_error_tells_the_line_and_not_what_is_in_it(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"schedule\.env:2: ") as caught:
         read_variables(variables(tmp_path, "A=b\nsk-very-secret\n"))
     assert "secret" not in str(caught.value)
+
+
+def test_who_ends_a_start_ends_its_run(tmp_path: Path) -> None:
+    """A start that is told to end tells its command to, and waits until that has stopped cleanly."""
+    folder = ScheduleFolder(tmp_path)
+    script = "trap 'echo stopped; exit 0' TERM; echo begun; while :; do sleep 0.02; done"
+
+    def end_it() -> None:
+        while not (folder.log.exists() and b"begun" in folder.log.read_bytes()):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    def told(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, told)
+    try:
+        Thread(target=end_it).start()
+        with pytest.raises(KeyboardInterrupt):
+            folder.carry_out(["sh", "-c", script], dict(os.environ))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert folder.log.read_bytes().splitlines()[-1] == b"stopped"

@@ -223,7 +223,8 @@ def test_a_new_word_of_the_list_reaches_what_is_stored(place: Place, capsys: Cap
     config.write_text('[ignore]\nwords = ["LOGGING"]\n', encoding="utf-8")
     assert app.run(["harvest", "--all", "--json"]) == 0
     document = told(capsys)
-    (line,) = document["forgotten"]
+    line, rest = document["forgotten"]
+    assert rest.startswith("with that went: ")
     assert "that an ignore list names by now" in line
     assert 0 < len(document["sessions"]) < 15
     assert {out["reason"] for out in document["left_out"]} == {"ignored"}

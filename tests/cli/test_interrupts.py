@@ -49,6 +49,27 @@ def test_a_second_interrupt_lets_the_first_one_finish(tmp_path: Path, more: int,
     assert told.count(b"\n") == 1
 
 
+@pytest.mark.parametrize("more", [(), (signal.SIGTERM, signal.SIGTERM), (signal.SIGINT,)])
+def test_a_sigterm_is_a_first_interrupt(tmp_path: Path, more: tuple[signal.Signals, ...]) -> None:
+    """Told to end, it stops what runs, says the same line, and its exit code is 143; whatever else comes
+    meanwhile breaks nothing off."""
+    running, stopping, done = (tmp_path / name for name in ("running", "stopping", "done"))
+    os.mkfifo(running)
+    os.mkfifo(stopping)
+    arguments = [sys.executable, "-c", CODE, "wait", *map(str, (running, stopping, done))]
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE)
+    running.read_bytes()
+    process.send_signal(signal.SIGTERM)
+    stopping.read_bytes()
+    for one in more:
+        process.send_signal(one)
+        time.sleep(0.05)
+    _, told = process.communicate(timeout=30)
+    assert (process.returncode, done.exists()) == (143, True)
+    assert told.decode().startswith("stopped. What was finished is kept")
+    assert told.count(b"\n") == 1
+
+
 def processes_in(folder: Path) -> list[bytes]:
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -61,8 +82,10 @@ def processes_in(folder: Path) -> list[bytes]:
     return found
 
 
-def test_two_interrupts_leave_nothing_of_a_run(tmp_path: Path) -> None:
-    """Ctrl-C twice while jobs work in the sandbox: 130, no traceback, no process, no folder, no lock."""
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_two_interrupts_leave_nothing_of_a_run(tmp_path: Path, sent: signal.Signals, code: int) -> None:
+    """Ctrl-C or SIGTERM twice while jobs work in the sandbox: 130 or 143, no traceback, no process, no
+    folder, no lock."""
     environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     process = subprocess.Popen(
         [sys.executable, "-m", "nightschool", "demo"],
@@ -75,11 +98,11 @@ def test_two_interrupts_leave_nothing_of_a_run(tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.02)
     for _ in range(2):
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         time.sleep(0.05)
     _, told = process.communicate(timeout=30)
     # A second one that comes when all is done ends the process by the signal: 130 to a shell as well.
-    assert process.returncode in {130, -signal.SIGINT}
+    assert process.returncode in {code, -sent}
     assert b"Traceback" not in told
     assert list(tmp_path.iterdir()) == []
     assert processes_in(tmp_path) == []

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.adapters.system_clock import SystemClock
+from nightschool.cli import reading
 from nightschool.cli.app import run
 from nightschool.cli.when import moment
 from nightschool.core.errors import UserError
@@ -55,6 +58,55 @@ def test_a_dry_harvest_stores_nothing(home: Path, project: Path, ask: Ask) -> No
     assert all(set(session) == FIELDS for session in first["sessions"])
     assert list(store(home).find(Session)) == []
     assert ask("harvest", "--all", "--dry-run") == first
+
+
+BUSY = "another nightschool is at work here"
+
+
+@pytest.mark.parametrize("command", ["corrections", "harvest"])
+def test_a_reading_command_waits_shortly_for_one_that_writes(
+    home: Path, project: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While another one reads it says once that it waits, and goes on when that is done."""
+    codes: list[int] = []
+    second = Thread(target=lambda: codes.append(run([command, "--json"])))
+    said = ""
+    with store(home).hold("harvest"):
+        second.start()
+        while BUSY not in said:
+            assert second.is_alive()
+            said += capsys.readouterr().err
+    second.join()
+    printed = capsys.readouterr()
+    assert codes == [0]
+    assert (said + printed.err).count(BUSY) == 1
+    assert json.loads(printed.out)
+
+
+def test_a_reading_command_does_not_wait_for_ever(
+    home: Path, project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the other one goes on, it ends as busy: exit code 6, nothing read."""
+    monkeypatch.setattr(reading, "WAIT", 0)
+    with store(home).hold("harvest"):
+        assert BUSY in ask("corrections", code=6)["error"]["text"]
+    assert list(store(home).find(Session)) == []
+
+
+def test_what_retention_drops_is_told_where_it_happens(
+    home: Path, project: Path, ask: Ask, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`corrections` too says what it forgot by `retention_days`, what went with that, and what it leaves out
+    of its list for it."""
+    ask("corrections")
+    oldest = min(s.ended_at for s in store(home).find(Session) if s.ended_at is not None)
+    monkeypatch.setenv("NIGHTSCHOOL_RETENTION_DAYS", str((NOW - oldest).days))
+    assert run(["corrections"]) == 0
+    told = capsys.readouterr().out
+    assert f"older than {(NOW - oldest).days} days" in told
+    assert "x older than you keep it" in told
+    again = ask("corrections")
+    assert (again["forgotten"], again["left_out"]["too-old"] > 0) == ([], True)
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,15 @@ class ScheduleFolder:
                 env=dict(environment),
             ) as process,
         ):
-            if process.stdout is not None:
-                _pour(process.stdout, log)
-            code = process.wait()
+            try:
+                if process.stdout is not None:
+                    _pour(process.stdout, log)
+                code = process.wait()
+            except BaseException:
+                process.terminate()  # who ends this start ends its run, which stops as for a Ctrl-C
+                if process.stdout is not None:
+                    _pour(process.stdout, log)
+                raise
         return 128 - code if code < 0 else code
 
     def write_line(self, line: str) -> None:

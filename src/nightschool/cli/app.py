@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from nightschool.cli import (
+    Terminated,
     corrections,
     demo,
     diff,
@@ -113,8 +114,8 @@ Example:
 """
 STOPPED = "stopped. What was finished is kept: the same command goes on from there"
 CODES = """Exit codes: 0 done, 1 failed, 2 wrong use, 3 nothing passed the gate, 4 needs you, 5 login refused,
-6 another cycle or harvest runs, 130 interrupted. Each command takes --json; results go to stdout, the rest
-to stderr.
+6 another cycle or harvest runs, 130 interrupted, 143 told to end. Each command takes --json; results go to
+stdout, the rest to stderr.
 """
 
 
@@ -217,9 +218,9 @@ def _told(arguments: Sequence[str]) -> int:
         return _tell(out, error_code(error), str(error), exit_code(error), error)
     except typer.TyperException as error:
         return _tell(out, "wrong-use", _usage(error), ExitCode.WRONG_USE)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as stopped:
         out.note(STOPPED)
-        return ExitCode.INTERRUPTED
+        return ExitCode.TERMINATED if isinstance(stopped, Terminated) else ExitCode.INTERRUPTED
     except OSError as error:
         if error.errno not in ENVIRONMENT:
             raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Since, Source, reading, run_for
+from nightschool.cli.reading import Since, Source, reading, run_for, while_busy
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from nightschool.core.sessions import Session
     from nightschool.core.tasks import Correction
+    from nightschool.stages.harvest import HarvestReport
     from nightschool.wiring import Parts
 
 PROJECTS_SHOWN = 4
+BY_YOUR_WORD = ("ignored", "forgotten", "too-old")
 ONCE_SHOWN = 10
 """Of what was told once, the latest are shown."""
 
@@ -28,7 +30,8 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
     """See what you keep telling your agents: how often, where, when last, in which agents.
 
     Reads all your sessions of Claude Code and Codex where they lie, and remembers how far it read, so that
-    the next time is quick. No model is called, nothing leaves this machine and no file of yours changes.
+    the next time is quick. No model is called, nothing leaves this machine and no file of yours changes. What
+    your settings say is not kept (`retention_days`, ignore lists) is forgotten first, and told.
 
     \b
     Example:
@@ -37,16 +40,12 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
     """
     from nightschool.cli.when import moment  # noqa: PLC0415 - help needs no rules
     from nightschool.rules.corrections import corrections as heard_in  # noqa: PLC0415
-    from nightschool.stages.harvest import harvest  # noqa: PLC0415
 
     out = Output(json=json)
-    with reading(source) as parts, out.progress("reading") as steps:
+    with reading(source) as parts:
         begins = moment(since, parts.clock.now())
-        out.note(*parts.forget_due())
-        request = parts.harvest_request(everything=True)
-        report = harvest(
-            request, sources=parts.sources(), store=parts.store, clock=parts.clock, progress=steps.at
-        )
+        forgotten = parts.forget_due()
+        report = while_busy(lambda: _read(parts, out), out)
         sessions = _sessions(parts, begins)
         heard = heard_in(sessions)
         if begins is None and source is None:
@@ -59,8 +58,27 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
         "human_turns": sum(len(session.human_turns) for session in sessions),
         "looked_at": looked,
         "left_out": dict(report.counts),
+        "forgotten": forgotten,
     }
-    return out.result(document, _pieces(heard, sessions, looked, names))
+    told = [*forgotten, *_by_your_word(report)]
+    return out.result(document, [*told, *_pieces(heard, sessions, looked, names)])
+
+
+def _read(parts: Parts, out: Output) -> HarvestReport:
+    from nightschool.stages.harvest import harvest  # noqa: PLC0415 - help needs no stage
+
+    request = parts.harvest_request(everything=True)
+    with out.progress("reading") as steps:
+        return harvest(
+            request, sources=parts.sources(), store=parts.store, clock=parts.clock, progress=steps.at
+        )
+
+
+def _by_your_word(report: HarvestReport) -> list[str]:
+    """What was left out because the person or a project said so: else a list would look complete."""
+    from nightschool.rules.telling import left_out  # noqa: PLC0415 - help needs no rules
+
+    return [left_out(count, reason) for reason, count in report.counts if reason in BY_YOUR_WORD]
 
 
 def _sessions(parts: Parts, begins: datetime | None) -> list[Session]:

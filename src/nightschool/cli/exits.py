@@ -20,6 +20,7 @@ class ExitCode(IntEnum):
     BUSY = 6
     INTERRUPTED = 130
     BROKEN_PIPE = 141
+    TERMINATED = 143
 
 
 MEANING: dict[ExitCode, str] = {
@@ -36,6 +37,7 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.BUSY: "Another cycle or harvest runs.",
     ExitCode.INTERRUPTED: "You stopped it (Ctrl-C). What was finished is kept.",
     ExitCode.BROKEN_PIPE: "The reader of the output went away.",
+    ExitCode.TERMINATED: "It was told to end (SIGTERM). It stops as for a Ctrl-C: what was finished is kept.",
 }
 
 BY_ERROR: tuple[tuple[type[errors.NightschoolError], ExitCode], ...] = (

@@ -11,7 +11,7 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Since, Source, reading, typed
+from nightschool.cli.reading import Since, Source, reading, typed, while_busy
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import UserError
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from nightschool.cli.output import Steps
     from nightschool.core.sessions import Session
     from nightschool.stages.harvest import HarvestReport, HarvestRequest
     from nightschool.wiring import Parts
@@ -68,7 +67,7 @@ def harvest(
 
     out = Output(json=json)
     named = _named(paths, root)
-    with reading(source, fleeting=dry_run) as parts, out.progress("reading") as steps:
+    with reading(source, fleeting=dry_run) as parts:
         begins = moment(since, parts.clock.now())
         explicit = named if begins is None else _changed(parts, named, begins)
         if named and not explicit:
@@ -84,7 +83,7 @@ def harvest(
             recognise=len(source or ()) != 1,
             dry_run=dry_run,
         )
-        report = _read(parts, request, steps)
+        report = while_busy(lambda: _read(parts, request, out), out)
         known = _known(parts, report)
         wanted = known if (everything or begins) and not named else report.sessions
         listed = [session for session in wanted if within(session, begins)]
@@ -100,18 +99,19 @@ def harvest(
     return out.result(document, [*forgotten, *_pieces(report, rows, new, dry_run=dry_run)])
 
 
-def _read(parts: Parts, request: HarvestRequest, steps: Steps) -> HarvestReport:
+def _read(parts: Parts, request: HarvestRequest, out: Output) -> HarvestReport:
     from nightschool.rules.corrections import enough  # noqa: PLC0415
     from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
 
-    return read(
-        request,
-        sources=parts.sources(),
-        store=parts.store,
-        clock=parts.clock,
-        enough=enough,
-        progress=steps.at,
-    )
+    with out.progress("reading") as steps:
+        return read(
+            request,
+            sources=parts.sources(),
+            store=parts.store,
+            clock=parts.clock,
+            enough=enough,
+            progress=steps.at,
+        )
 
 
 def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:

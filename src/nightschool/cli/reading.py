@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from nightschool.core.errors import UserError
+from nightschool.core.errors import Busy, UserError
 
 if TYPE_CHECKING:
+    from nightschool.cli.output import Output
     from nightschool.settings import Settings
     from nightschool.wiring import Parts
+
+T = TypeVar("T")
+WAIT = 10
+STEP = 0.1
+"""Seconds."""
 
 Source = Annotated[
     list[str] | None, typer.Option(metavar="AGENT", help="claude-code, codex or pi; may be given twice.")
@@ -36,6 +43,23 @@ def reading(sources: Sequence[str] | None = None, *, fleeting: bool = False) -> 
 
     with opening({"sources": tuple(sources) if sources else None}, fleeting=fleeting) as parts:
         yield parts
+
+
+def while_busy(act: Callable[[], T], out: Output) -> T:
+    """What a reading command does once whoever writes now is done: it waits shortly, and says so. `act`
+    raises `Busy` before it has done anything."""
+    ends = time.monotonic() + WAIT
+    told = False
+    while True:
+        try:
+            return act()
+        except Busy as busy:
+            if time.monotonic() >= ends:
+                raise
+            if not told:
+                out.note(f"waiting up to {WAIT} seconds: {busy}")
+            told = True
+            time.sleep(STEP)
 
 
 def settings_here(flags: Mapping[str, object] | None = None) -> Settings:

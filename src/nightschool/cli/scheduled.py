@@ -27,6 +27,8 @@ ENDED = {
     4: "needs you",
     5: "login refused",
     6: "another cycle ran",
+    130: "interrupted",
+    143: "told to end",
 }
 """What a run's exit code says of it."""
 MENDS = {

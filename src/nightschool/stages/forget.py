@@ -42,6 +42,7 @@ from nightschool.rules.telling import counted
 
 LOCKS = ("harvest", "publish")
 """Besides that of the cycle: under these three nothing is stored that is not here yet."""
+TOLD_APART = ("sessions", "reports")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,7 +98,7 @@ class Forgetting:
             told.append(f"forgotten: {tasks} from a file of yours that an ignore list names by now")
         if reports:
             told.append(f"forgotten: {counted(reports, 'report')} older than {ignoring.days} days")
-        told += [standing(draft) for draft in done.standing]
+        told += [*_with_them(done), *(standing(draft) for draft in done.standing)]
         return tuple(told)
 
     def planned(self, chosen: Chosen) -> Plan:
@@ -202,6 +203,13 @@ class Forgetting:
         first, second = LOCKS
         with self.store.hold(first), self.store.hold(second):
             yield
+
+
+def _with_them(done: Plan) -> list[str]:
+    """What else went or lost its words, by kind."""
+    rest = {kind: number for kind, number in done.counts.items() if number and kind not in TOLD_APART}
+    listed = ", ".join(f"{number} {kind}" for kind, number in rest.items())
+    return [f"with that went: {listed}"] if rest else []
 
 
 def standing(draft: Draft) -> str:
