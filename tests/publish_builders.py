@@ -191,7 +191,12 @@ def adopted(
 
 
 def undone(
-    store: Store, which: str | None, live: LiveFiles | None = None, *, keep_later: bool = False
+    store: Store,
+    which: str | None,
+    live: LiveFiles | None = None,
+    *,
+    keep_later: bool = False,
+    project: str | None = None,
 ) -> Release:
     return undo(
         which,
@@ -201,6 +206,7 @@ def undone(
         actor="ada",
         reason="no",
         keep_later=keep_later,
+        project=project,
     )
 
 

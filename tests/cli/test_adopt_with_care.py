@@ -191,15 +191,15 @@ def test_what_the_block_promises_of_undo_is_true(desk: Desk) -> None:
     undo names it, and says that the block is untouched."""
     desk.says("adopt", desk.propose(*rules(PNPM)).id)
     (promised,) = re.findall(r"`(nightschool .*?)`", desk.file.read_text())
-    _, *arguments = promised.split()
-    desk.says(*arguments)
+    _, _, *arguments = promised.split()
+    desk.undoes(*arguments)
     assert desk.file.read_bytes() == BEFORE
     desk.says("adopt", desk.propose(*rules(TESTS)).id)
     desk.file.write_bytes(MINE + desk.file.read_bytes())
-    told = desk.says("undo", code=4)
+    told = desk.undoes(code=4)
     assert "the marked block is as it was written" in told
     assert f"  {promised}\n" in told
-    assert "keeps what came later, so it has not its old bytes back" in desk.says(*arguments)
+    assert "keeps what came later, so it has not its old bytes back" in desk.undoes(*arguments)
     assert desk.file.read_bytes() == MINE + BEFORE
 
 

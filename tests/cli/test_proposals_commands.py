@@ -215,7 +215,7 @@ def test_no_file_of_a_project_keeps_from_undoing(desk: Desk, monkeypatch: pytest
     (desk.project / ".nightschool.toml").write_text('runner = "codex"\n', encoding="utf-8")
     monkeypatch.chdir(desk.project)
     assert "may not be set by a project" in desk.says("proposals", code=2)
-    desk.says("undo")
+    desk.undoes()
     assert desk.file.read_bytes() == BEFORE
 
 
@@ -225,9 +225,9 @@ def test_undo_removes_a_file_that_was_new(desk: Desk) -> None:
     draft = desk.propose(new=True)
     assert "--- /dev/null" in desk.says("show", draft.id, "--diff")
     desk.gives("adopt", draft.id)
-    assert "is removed, since there was no such file before" in desk.says("undo")
+    assert "is removed, since there was no such file before" in desk.undoes()
     assert not desk.file.exists()
-    assert "nothing is published that could be undone" in desk.says("undo", code=2)
+    assert "nothing is published that could be undone" in desk.undoes(code=2)
 
 
 def test_a_suggestion_needs_a_reason(desk: Desk) -> None:
@@ -283,7 +283,7 @@ def test_undo_shows_a_file_that_changed(desk: Desk) -> None:
     draft = desk.propose()
     desk.gives("adopt", draft.id)
     desk.file.write_bytes(AFTER + b"mine\n")
-    told = desk.says("undo", code=4)
+    told = desk.undoes(code=4)
     assert "+mine" in told
     assert "put the adopted words back and undo again" in told
     assert "--keep-later" not in told

@@ -136,6 +136,20 @@ def test_what_one_agent_was_given_is_not_done_for_another() -> None:
     assert found[0] == "already-published"
 
 
+def test_what_one_project_was_given_is_not_done_for_another() -> None:
+    """A file of another project is not read here; the person's own is read in all of them."""
+    adopted = case(VerdictKind.ACCEPT, Decision.APPROVE, releases=released(taken_back=False))
+    elsewhere = replace(TARGET, project="/another")
+    own = replace(TARGET, scope=Scope.USER, project="", place="user/CLAUDE.md")
+    assert settled([adopted], elsewhere, BASE, LIVE) is None
+    assert settled([adopted], own, BASE, LIVE) is None
+    widely = replace(adopted, draft=replace(adopted.draft, target=own))
+    for target in (TARGET, elsewhere, own):
+        found = settled([widely], target, BASE, LIVE)
+        assert found is not None
+        assert found[0] == "already-published"
+
+
 def test_the_same_in_a_file_that_is_read_along_is_found() -> None:
     """The person's own file beside a project's, for one correction or in the same words; not what was turned
     down, not what another agent reads, not the file of another project."""

@@ -128,6 +128,17 @@ def test_undo_goes_newest_first(store: MemoryStore, path: Path) -> None:
     assert path.read_bytes() == BEFORE
 
 
+def test_without_a_name_it_stays_within_the_project(store: MemoryStore, path: Path) -> None:
+    """The newest of the project that a person stands in, or of their own files; else where one stands."""
+    release = adopted(store, propose(store), path)
+    with pytest.raises(UserError, match=rf"for /q;.*{release.number}, in {path}"):
+        undone(store, None, project="/q")
+    assert path.read_bytes() == AFTER
+    assert undone(store, None, project="/p").undoes == release.number
+    with pytest.raises(UserError, match="nothing is published"):
+        undone(store, None, project="/q")
+
+
 def test_what_was_undone_can_be_adopted_again(store: MemoryStore, path: Path) -> None:
     """After an undo the same draft may be published anew, with a new review and a new number."""
     draft = propose(store)

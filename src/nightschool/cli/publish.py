@@ -10,6 +10,7 @@ from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json, as_utf8
 from nightschool.cli.output import Output
 from nightschool.cli.proposals import Name
+from nightschool.cli.reading import root_of
 from nightschool.cli.render import Diff, Line
 from nightschool.core.errors import NotAllowed, UserError
 
@@ -264,6 +265,7 @@ def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
 def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = False) -> ExitCode:
     """Give a file the bytes and the mode back that it had before a proposal was adopted.
 
+    Without an id it is the newest that stands, of the project that you stand in and of your own files.
     Only if the file still is what was written then; else nothing is written and you see what changed.
 
     With --keep-later what came after stays, your own edits too: the edits of this one are taken out of the
@@ -293,6 +295,7 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
                 clock=parts.clock,
                 actor=parts.actor,
                 keep_later=keep_later,
+                project=root_of(None),
             )
         except releases.StaleLiveFile as stale:
             return _stale(out, stale, stale.diff(parts.redact), *_ways_back(stale, which))

@@ -104,9 +104,9 @@ def _fits(draft: Draft, target: Target, base: Harness, live: LiveFile) -> bool:
 
 
 def _is_read(draft: Draft, target: Target, live: LiveFile) -> bool:
-    """Whether the agent in question reads what was adopted: a draft is for one agent, and another one reads
-    it only where a link makes both files one."""
-    if draft.target.agent == target.agent:
+    """Whether what was adopted is read where the target is. A draft is for one agent and for one project, or
+    for all of the person's; elsewhere it is read only where the file says the same, as one that is linked."""
+    if draft.target.agent == target.agent and draft.target.project in {"", target.project}:
         return True
     written = _rules(draft)
     return bool(written) and written <= {" ".join(rule.split()) for rule in parse(live.content).rules}

@@ -41,10 +41,12 @@ def undo(
     actor: str,
     reason: str = "",
     keep_later: bool = False,
+    project: str | None = None,
 ) -> Release:
     """Give a file the bytes and mode back that it had before a release; remove it where there was none.
 
-    `which` is the number of a release or the id of a draft; None is the newest that is not yet undone.
+    `which` is the number of a release or the id of a draft; None is the newest that is not yet undone, of
+    `project` (its root) and of the person's own files, or where that is None of all.
     Undone already: its undo is given again, nothing is written. Raises `StaleLiveFile` where the file no
     longer is what was published, `NotAllowed` where another release was built upon this one. With
     `keep_later` the release's edits are then taken out of the file as it is, if they can be; where only text
@@ -53,7 +55,7 @@ def undo(
     with store.hold(LOCK):
         recovered(store, live)
         releases = tuple(store.find(Release))
-        release = _chosen(store, releases, which)
+        release = _newest(releases, project) if which is None else _chosen(store, releases, which)
         if (undone := undo_of(release, releases)) is not None:
             return undone
         now = live.read(Path(release.path))
@@ -171,20 +173,29 @@ def _stale(
     )
 
 
-def _chosen(store: Store, releases: Sequence[Release], which: str | None) -> Release:
-    if which is None:
-        standing = [r for r in published(releases) if undo_of(r, releases) is None]
-        if not standing:
-            raise UserError("nothing is published that could be undone")
-        return standing[-1]
+def _newest(releases: Sequence[Release], project: str | None) -> Release:
+    standing = [r for r in published(releases) if undo_of(r, releases) is None]
+    here = [r for r in standing if project is None or r.target.project in {"", project}]
+    if here:
+        return here[-1]
+    if not standing:
+        raise UserError("nothing is published that could be undone")
+    last = standing[-1]
+    raise UserError(
+        f"nothing that stands was adopted for {project}; the newest elsewhere is {last.number}, in "
+        f"{last.path}: `nightschool undo {last.number}` takes it back"
+    )
+
+
+def _chosen(store: Store, releases: Sequence[Release], which: str) -> Release:
     named = [release for release in releases if release.number == which]
     if not named:
         try:
             case = dossier(store, which)
         except NotFound:
             raise NotFound(
-                f"no release and no proposal {which!r}; `nightschool proposals` lists the proposals, and "
-                "`nightschool show ID` the releases of one"
+                f"no release and no proposal {which!r}; `nightschool releases` lists what was adopted, and "
+                "`nightschool proposals` the proposals"
             ) from None
         done = published(case.releases)
         if not done:
