@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +20,7 @@ from nightschool.core.proposals import Draft, Edit, RefusedEdit
 from nightschool.core.tasks import FilesSource, Split, Task
 from nightschool.core.trials import Arm, Draw, Trial
 from nightschool.core.values import digest_of
+from nightschool.rules.report import inline
 from nightschool.testing.clock import FakeClock
 from publish_builders import AFTER, CANDIDATE, MOMENT, draft_of, safety_of, verdict_of
 
@@ -203,8 +205,7 @@ def test_a_secret_of_a_live_file_is_not_carried_along(home: Path, draft: Draft, 
     """A diff shows lines of the person's own file; what is secret in them has its stand-in in the report."""
     text = written(home, draft.id if name == "proposal" else name, "--format", kind)
     assert SECRET not in text
-    if name == "proposal" or kind == "html":
-        assert "[secret:" in text
+    assert "[secret:" in text
 
 
 def test_hostile_text_opens_no_markdown(home: Path, draft: Draft) -> None:
@@ -222,6 +223,34 @@ def test_each_task_has_its_tries(home: Path, draft: Draft) -> None:
     at = cells.index(hostile_task().id)
     assert cells[at + 1].startswith("</p></pre></svg><script>")
     assert cells[at + 2 : at + 6] == ["exam", "s-1", "0 of 1", "1 of 1"]
+
+
+@pytest.mark.parametrize("kind", ["html", "md"])
+@pytest.mark.parametrize("name", ["cycle-1", "proposal"])
+def test_what_may_be_sent_names_no_home_folder(home: Path, draft: Draft, name: str, kind: str) -> None:
+    """Where the person's home lies stands as ~ in what people read, whatever way it got there; a folder whose
+    name only begins like it is another one."""
+    with closing(SqliteStore.open(home / "school")) as store:
+        notes = (f"{home}/shop/CLAUDE.md, ({home}) and {home}-backup/x",)
+        store.commit(replace(report_of(draft, home / "shop"), cycle="cycle-2", notes=notes))
+    text = written(home, draft.id if name == "proposal" else "cycle-2", "--format", kind)
+    left = text.replace(f"{home}-backup/x", "").replace(inline(f"{home}-backup/x"), "")
+    assert str(home) not in left
+    assert inline(str(home)) not in left
+    if name != "proposal":
+        assert "Project: ~/shop" in text
+        assert left != text
+
+
+@pytest.mark.parametrize("kind", ["html", "md", "json"])
+def test_each_form_has_the_tries_and_the_diff(home: Path, draft: Draft, kind: str) -> None:
+    """A cycle's report holds the tries task by task and the diff in whichever form."""
+    text = written(home, "cycle-1", "--format", kind)
+    assert hostile_task().id in text
+    assert "--- a/CLAUDE.md" in text
+    if kind == "json":
+        (tried,) = json.loads(text)["proposals"][draft.id]["tries"]
+        assert (tried["for"], tried["passed_without"], tried["passed_with"]) == ("exam", "0 of 1", "1 of 1")
 
 
 def test_the_page_has_the_evidence(home: Path, draft: Draft) -> None:

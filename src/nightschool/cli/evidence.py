@@ -6,7 +6,8 @@ task.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from nightschool.core.proposals import Draft, Verdict
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Draw, Trial
 from nightschool.rules.limits import limits_told
-from nightschool.rules.report import WORDS, setting
+from nightschool.rules.report import WORDS, inline, setting
 from nightschool.rules.tallies import Tally, tallies, until
 from nightschool.rules.telling import counted, no_task
 from nightschool.stages.releases import dossier
@@ -32,11 +33,19 @@ if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
 Pieces = list[Piece | str]
+TRIED = ("task", "asked", "for", "cluster", "passed_without", "passed_with")
 
 
 def cleaning(parts: Parts) -> Clean:
-    """Secrets out, also of files of the person's own that a diff shows; then what hides or turns text."""
-    return lambda text: printable(parts.redact(text))
+    """Secrets out, also of files of the person's own that a diff shows, and where the person's home lies,
+    since a report may be sent; then what hides or turns text."""
+    homes = {str(parts.person_home), str(parts.person_home.resolve())} - {"/"}
+    if not homes:
+        return lambda text: printable(parts.redact(text))
+    # Where a text is escaped already, so is the path in it. What only begins like it is another folder.
+    paths = "|".join(re.escape(path) for home in homes for path in (home, inline(home)))
+    at_home = re.compile(rf"(?:{paths})(?![\w.-])")
+    return lambda text: printable(at_home.sub("~", parts.redact(text)))
 
 
 def of_cycle(report: CycleReport, parts: Parts) -> Page:
@@ -50,6 +59,33 @@ def of_cycle(report: CycleReport, parts: Parts) -> Page:
             *_lacking(report),
         ],
     )
+
+
+def of_proposals(report: CycleReport, parts: Parts) -> Page:
+    """What a cycle's report in words lacks: of each proposal the tries task by task, and the diff."""
+    return Page(
+        title="Evidence",
+        lead="What each proposal was tried on, and the change of the file.",
+        sections=[
+            Section(
+                title=case.draft.id,
+                pieces=[*_tries(case, parts), *dossiers.shown_diff(case, parts)],
+            )
+            for case in proposed(report, parts)
+        ],
+    )
+
+
+def proposed(report: CycleReport, parts: Parts) -> list[Dossier]:
+    """The proposals of a cycle as it left them, but for those that were forgotten."""
+    named = dict.fromkeys(item.draft for item in report.learned if item.draft is not None)
+    there = [name for name in named if parts.store.get(Draft, name) is not None]
+    return [_as_left(dossier(parts.store, name), report.cycle, parts) for name in there]
+
+
+def tries(case: Dossier, parts: Parts) -> list[dict[str, object]]:
+    """The table of tries, for programs."""
+    return [dict(zip(TRIED, _tally(tally), strict=True)) for tally in _tallied(case, parts)]
 
 
 def of_proposal(case: Dossier, parts: Parts) -> Page:
@@ -92,19 +128,27 @@ def _learned(item: Learned, cycle: str, parts: Parts) -> Section:
 def _proposal(case: Dossier, parts: Parts, cycle: str | None) -> Pieces:
     """As `show --diff` tells it, with its tries; of a cycle, as that cycle left it."""
     if cycle is not None:
-        spoken = parts.store.get(Verdict, f"{case.draft.digest}.{cycle}")
-        case = replace(case, verdicts=case.verdicts if spoken is None else (spoken,))
+        case = _as_left(case, cycle, parts)
     return [*dossiers.pieces(case, parts), "", *_tries(case, parts), "", *dossiers.shown_diff(case, parts)]
 
 
-def _tries(case: Dossier, parts: Parts) -> Pieces:
+def _as_left(case: Dossier, cycle: str, parts: Parts) -> Dossier:
+    spoken = parts.store.get(Verdict, f"{case.draft.digest}.{cycle}")
+    return case if spoken is None else replace(case, verdicts=(spoken,))
+
+
+def _tallied(case: Dossier, parts: Parts) -> Sequence[Tally]:
     verdict = case.verdicts[-1] if case.verdicts else None
     if verdict is None or case.candidate is None:
-        return []
+        return ()
     store = parts.store
     draws = [] if verdict.wealth_key is None else store.find(Draw, verdict.wealth_key)
     tasks = {task.id: task for task in store.find(Task)}
-    found = tallies(case.candidate, tasks, store.find(Trial), until(draws, verdict.cycle))
+    return tallies(case.candidate, tasks, store.find(Trial), until(draws, verdict.cycle))
+
+
+def _tries(case: Dossier, parts: Parts) -> Pieces:
+    found = _tallied(case, parts)
     if not found:
         return []
     heads = ("task", "what was asked", "for", "cluster", "passed without", "passed with the edit")

@@ -16,6 +16,7 @@ from nightschool.core.errors import UserError
 if TYPE_CHECKING:
     from nightschool.cli.pages import Clean, Page
     from nightschool.core.cycles import CycleReport
+    from nightschool.core.proposals import Dossier
     from nightschool.wiring import Parts
 
 FORMATS = ("html", "md", "json")
@@ -47,7 +48,8 @@ def report(
 ) -> ExitCode:
     """Write the report of a cycle or of a proposal anew: the evidence, task by task, in one file.
 
-    As HTML it stands alone: it needs no network, is good in dark and light, and can be printed or sent.
+    As HTML it stands alone: it needs no network, is good in dark and light, and can be printed or sent. It
+    and Markdown name your home folder as ~; JSON is for programs and keeps whole paths.
     Without --output it lies in the `reports` folder of nightschool's own home, and its path is printed.
 
     \b
@@ -117,9 +119,8 @@ def _content(parts: Parts, name: str | None, kind: str, root: str) -> tuple[str,
         case = dossier(parts.store, name)
         cycle = case.verdicts[-1].cycle if case.verdicts else case.draft.cycle
         if kind == "json":
-            document = dossiers.document(case, parts)
-            diff = parts.redact(dossiers.difference(case.draft, parts))
-            return case.draft.id, cycle, json_text(document | {"diff": diff}) + "\n"
+            document = dossiers.document(case, parts) | _evidence(case, parts)
+            return case.draft.id, cycle, json_text(document) + "\n"
         page = evidence.of_proposal(case, parts)
         clean = evidence.cleaning(parts)
         text = pages.markdown(page, clean) if kind == "md" else _html(page, clean)
@@ -128,16 +129,31 @@ def _content(parts: Parts, name: str | None, kind: str, root: str) -> tuple[str,
     return found.cycle, found.cycle, _of_cycle(parts, found, kind)
 
 
+def _evidence(case: Dossier, parts: Parts) -> dict[str, object]:
+    """What a proposal was tried on, and its diff, for programs."""
+    from nightschool.cli import dossiers, evidence  # noqa: PLC0415 - help needs no store
+
+    rows = evidence.tries(case, parts)
+    asked = [row | {"asked": parts.redact(str(row["asked"]))} for row in rows]
+    return {"tries": asked, "diff": parts.redact(dossiers.difference(case.draft, parts))}
+
+
 def _of_cycle(parts: Parts, cycle: CycleReport, kind: str) -> str:
-    from nightschool.cli import evidence  # noqa: PLC0415 - help needs no store
+    from dataclasses import fields  # noqa: PLC0415
+
+    from nightschool.cli import evidence, pages  # noqa: PLC0415 - help needs no store
     from nightschool.rules.report import markdown  # noqa: PLC0415
 
     clean = evidence.cleaning(parts)
     match kind:
         case "json":
-            return json_text(cycle) + "\n"
+            proposals = {case.draft.id: _evidence(case, parts) for case in evidence.proposed(cycle, parts)}
+            told = {one.name: getattr(cycle, one.name) for one in fields(cycle)}
+            return json_text(told | {"proposals": proposals}) + "\n"
         case "md":
-            return clean(markdown(cycle))
+            page = evidence.of_proposals(cycle, parts)
+            more = f"\n{pages.markdown(page, clean)}" if page.sections else ""
+            return clean(markdown(cycle)) + more
     return _html(evidence.of_cycle(cycle, parts), clean)
 
 
