@@ -189,7 +189,7 @@ def _corrections(found: _Read, mined: Mined | None) -> list[dict[str, object]]:
     if mined is None or session is None:
         return []
     candidates = {one.correction: one.id for one in mined.candidates}
-    waiting = {key: why for key, _, why in mined.waiting}
+    waiting = {one.key: one.why for one in mined.waiting}
     return [
         {
             "id": one.id,
@@ -215,6 +215,7 @@ def _told(
 ) -> list[Piece | str]:
     from nightschool.cli.tasks import SIDES  # noqa: PLC0415
     from nightschool.rules.explaining import whole_session  # noqa: PLC0415
+    from nightschool.rules.telling import counted  # noqa: PLC0415
 
     session = found.result.session
     name = "no session" if session is None else session.id
@@ -227,7 +228,8 @@ def _told(
     told += whole_session(session) if session is not None else []
     for one in _corrections(found, mined):
         state = f"waits: {one['waits']}" if one["waits"] else f"worth an edit ({one['candidate']})"
-        told.append(f"correction {one['id']}, {one['statement']!r}, in {one['sessions']} sessions: {state}")
+        seen = counted(int(str(one["sessions"])), "session")
+        told.append(f"correction {one['id']}, {one['statement']!r}, in {seen}: {state}")
     told += [f"task {task.id}, for {SIDES[task.split]}, of turn {task.turn}" for task in tasks]
     told += [f"no task: {one['why']} [{one['code']}]" for one in _no_task(found, mined)]
     if session is not None and session.project is None:

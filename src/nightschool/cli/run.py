@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -178,6 +177,7 @@ def _rehearsed(
 
 def _plan(parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | None) -> list[Piece | str]:
     from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
+    from nightschool.rules.worth import told_waiting  # noqa: PLC0415
 
     tasks, found = prepared.mined.tasks, prepared.mined.candidates
     courses = planned.courses(parts, found, aiming)
@@ -202,10 +202,10 @@ def _plan(parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | N
         f"{counted(len(said), 'correction')} in {_where(root)}, "
         f"{len(found)} of them worth an edit"
         + (f", {len(settled)} of these with nothing to do now" if settled else ""),
-        *(f"  not yet {count}: {why}" for why, count in _waiting(prepared)),
+        *(f"  {line}" for line in told_waiting(prepared.mined.waiting)),
         *([Table(columns=columns, rows=rows)] if rows else []),
         *(() if aiming is None else aiming.notes(found)),
-        f"{train} tasks to practise on, {len(tasks) - train} held out for the exam",
+        f"{counted(train, 'task')} to practise on, {len(tasks) - train} held out for the exam",
         *(expected.lines(parts, jobs if limit is None else min(jobs, limit)) if rows else []),
     ]
 
@@ -217,11 +217,6 @@ def _where(pool: str | None) -> str:
     if roots is None:
         return "all projects"
     return "this project" if len(roots) == 1 else f"these {len(roots)} projects"
-
-
-def _waiting(prepared: Prepared) -> list[tuple[str, int]]:
-    """Why corrections are not worth an edit yet, the commonest reason first."""
-    return Counter(why for _, _, why in prepared.mined.waiting).most_common()
 
 
 def _planned(plan: list[Piece | str], prepared: Prepared, courses: Sequence[Course]) -> dict[str, object]:
@@ -254,7 +249,9 @@ def told(report: CycleReport) -> list[Piece | str]:
         pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
         pieces += [Line(f"{item.target.place}: {item.aim}", "dim") for item in report.learned if item.target]
     else:
-        pieces.append("nothing to learn: no correction was heard often enough yet")
+        pieces.append(
+            "nothing to learn yet" if report.corrections else "nothing to learn: no correction was heard"
+        )
     ended = [Line(f"ended by: {report.ended_by}", "dim")] if report.ended_by else []
     pieces += [Line(spend_line(report.spend), "dim"), *ended, *(Line(note, "dim") for note in report.notes)]
     if report.missing:

@@ -47,6 +47,7 @@ def export(
     from nightschool.core.tasks import Candidate, Task, TaskMark  # noqa: PLC0415
     from nightschool.rules.marks import standings  # noqa: PLC0415
     from nightschool.rules.task_file import can_be_written, written  # noqa: PLC0415
+    from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.stages.mark import find_task  # noqa: PLC0415
 
     path, root = typed(file), root_of(project)
@@ -69,7 +70,7 @@ def export(
     document = {"file": path, "project": root, "tasks": [task.id for task in tasks]}
     bring = f"nightschool tasks import {shlex.quote(str(file))}"
     told: list[Piece | str] = [
-        Line(f"{len(tasks)} tasks written to {path}", "bold"),
+        Line(f"{counted(len(tasks), 'task')} written to {path}", "bold"),
         f"next: edit it, then {bring}",
     ]
     return Output(json=json).result(document, told)

@@ -97,11 +97,13 @@ def _start(task: Task) -> dict[str, object]:
 def _pieces(
     task: Task, said: Mapping[str, str], marked: Standings, marks: Sequence[TaskMark]
 ) -> list[Piece | str]:
+    from nightschool.rules.telling import counted  # noqa: PLC0415
+
     start = task.workspace
     begins = (
         f"commit {start.commit} of {start.repository}"
         if start.kind == "git"
-        else f"{len(start.files)} files: {', '.join(file.path for file in start.files) or 'none'}"
+        else f"{counted(len(start.files), 'file')}: {', '.join(file.path for file in start.files) or 'none'}"
     )
     came = f"session {task.session}, turn {task.turn}"
     standing = standing_of(task, marked)

@@ -21,6 +21,7 @@ from nightschool.core.tasks import Correction, Task
 from nightschool.core.values import Value
 from nightschool.rules.prose import is_acknowledgement, is_injected, is_paste, is_slash_command
 from nightschool.rules.signals import signals
+from nightschool.rules.telling import counted
 from nightschool.rules.words import DEFAULT, Words
 
 SHOWN = 100
@@ -135,7 +136,10 @@ class _Told:
         signal, heard, tasks = self.signals.get(turn), self.heard[turn], self.tasks[turn]
         why = [
             *(f"{found.kind}: {found.quote!r}" for found in (signal,) if found is not None),
-            *(f"heard as {one.id}, {one.statement!r}, in {len(one.sessions)} sessions" for one in heard),
+            *(
+                f"heard as {one.id}, {one.statement!r}, in {counted(len(one.sessions), 'session')}"
+                for one in heard
+            ),
             *(f"the request of task {one.id}" for one in tasks),
         ]
         return ExplainedRow(

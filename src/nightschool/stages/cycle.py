@@ -49,6 +49,7 @@ from nightschool.rules.marks import Sitting, sitting
 from nightschool.rules.report import promise
 from nightschool.rules.standing import open_draft, say_the_same, turned_down
 from nightschool.rules.telling import counted
+from nightschool.rules.worth import told_waiting
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
@@ -420,7 +421,6 @@ def _sitting(
 
 def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:
     if not mined.candidates:
-        waiting = "; ".join(f"{key}: {why}" for key, _, why in mined.waiting[:5])
-        return (f"nothing to learn yet{': ' + waiting if waiting else ''}",)
+        return tuple(told_waiting(mined.waiting))
     tried = any(item.draft is not None for item in learned)
     return (LACKS,) if tried else ()

@@ -21,7 +21,6 @@ from nightschool.core.tasks import (
     Footprint,
     GitSource,
     HoldoutVersion,
-    Moment,
     Split,
     Task,
     TaskMark,
@@ -32,7 +31,7 @@ from nightschool.core.tasks import (
 from nightschool.core.values import Value, digest_of
 from nightschool.rules.aims import skill_of
 from nightschool.rules.checking import idle_passes
-from nightschool.rules.corrections import clearest, corrections, own_turns
+from nightschool.rules.corrections import corrections, own_turns
 from nightschool.rules.marks import serving
 from nightschool.rules.pieces import (
     History,
@@ -47,6 +46,7 @@ from nightschool.rules.recorded import begun_in, edited_in_place, same_text, sho
 from nightschool.rules.signals import signals
 from nightschool.rules.splits import ENOUGH, Cluster, Splits, asks_alike, assign, clusters
 from nightschool.rules.words import DEFAULT, Words
+from nightschool.rules.worth import Waits, has_form, weighed
 
 MAX_TASKS = 40
 """New tasks of one run; the rest waits for the next."""
@@ -61,8 +61,8 @@ class Mined(Value):
     corrections: tuple[Correction, ...]
     """All that were heard in the pool, most sessions first."""
     candidates: tuple[Candidate, ...]
-    waiting: tuple[tuple[str, str, str], ...]
-    """Corrections that are no candidates yet: (key, code, why)."""
+    waiting: tuple[Waits, ...]
+    """Corrections that are no candidates yet."""
     tasks: tuple[Task, ...]
     """All tasks of the pool that serve, those of earlier runs too."""
     new_tasks: int
@@ -115,7 +115,8 @@ def mine(
     histories = _histories(rooted, heard, directories, words, scope)
     inside = {history.session.id for history in histories}
     _remember(heard, rooted, store)
-    candidates, waiting = _candidates(heard, splits, inside)
+    sides = {session: assignment.split for session, assignment in splits.homes().items()}
+    candidates, waiting = weighed(heard, sides, inside)
     store.commit(*candidates)
     skipped = list(_left_out(rooted, splits, scope))
     homes = splits.homes()
@@ -176,7 +177,7 @@ def _topics(
     roots = {session.id: session.project or "" for session in sessions}
     topics: dict[str, set[str]] = defaultdict(set)
     for correction in heard:
-        if not _has_form(correction):
+        if not has_form(correction):
             continue
         by_root: dict[str, set[str]] = defaultdict(set)
         for session in correction.sessions:
@@ -186,10 +187,6 @@ def _topics(
             for cluster in holders if len(holders) > ENOUGH else ():
                 topics[cluster].add(f"{correction.key}\n{root}")
     return {cluster: frozenset(keys) for cluster, keys in topics.items()}
-
-
-def _has_form(correction: Correction) -> bool:
-    return correction.wanted is not None or correction.unwanted is not None
 
 
 def _histories(
@@ -228,40 +225,6 @@ def _remember(heard: Sequence[Correction], sessions: Iterable[Session], store: S
         if old.id not in current and known.issuperset(old.sessions):
             store.remove(Correction, old.id)
     store.commit(*heard)
-
-
-def _candidates(
-    heard: Sequence[Correction], splits: Splits, inside: set[str]
-) -> tuple[tuple[Candidate, ...], tuple[tuple[str, str, str], ...]]:
-    sides = {session: assignment.split for session, assignment in splits.homes().items()}
-    candidates: list[Candidate] = []
-    waiting: list[tuple[str, str, str]] = []
-    for correction in heard:
-        here = [moment for moment in correction.moments if moment.session in inside]
-        if not here:
-            continue
-        train = tuple(moment for moment in here if sides.get(moment.session) is Split.TRAIN)
-        if not _has_form(correction):
-            waiting.append((correction.key, "no-form", "its words name nothing that a machine could check"))
-        elif not correction.recurs:
-            waiting.append((correction.key, "seen-once", "seen once; it takes a second session"))
-        elif not train:
-            waiting.append((correction.key, "no-train-moment", "all its sessions here are held out"))
-        else:
-            candidates.append(_candidate(correction, train))
-    return tuple(candidates), tuple(waiting)
-
-
-def _candidate(correction: Correction, train: tuple[Moment, ...]) -> Candidate:
-    """Words of train sessions alone; the correction's own statement may come from a held-out one."""
-    return Candidate(
-        correction=correction.id,
-        statement=clearest(train).quote,
-        evidence=train,
-        sessions=correction.sessions,
-        check=Footprint(wanted=correction.wanted, unwanted=correction.unwanted),
-        project=correction.projects[0] if len(correction.projects) == 1 else "",
-    )
 
 
 def _left_out(

@@ -1,0 +1,85 @@
+"""Which corrections are worth an edit by now, and why the others wait. Relieves mining of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nightschool.core.tasks import Candidate, Correction, Footprint, Moment, Split
+from nightschool.core.values import Value
+from nightschool.rules.corrections import clearest
+from nightschool.rules.telling import counted
+
+WAITING_SHOWN = 6
+"""Of those that wait, the ones said most often are told one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits(Value):
+    """A correction that is no candidate yet."""
+
+    key: str
+    statement: str
+    """What the person said."""
+    sessions: int
+    code: str
+    why: str
+
+
+def weighed(
+    heard: Sequence[Correction], sides: Mapping[str, Split], inside: set[str]
+) -> tuple[tuple[Candidate, ...], tuple[Waits, ...]]:
+    """The corrections of some sessions: those worth an edit, and those that wait. `sides` tells on which side
+    of the split a session is."""
+    candidates: list[Candidate] = []
+    waiting: list[Waits] = []
+    for correction in heard:
+        here = [moment for moment in correction.moments if moment.session in inside]
+        if not here:
+            continue
+        train = tuple(moment for moment in here if sides.get(moment.session) is Split.TRAIN)
+        if not has_form(correction):
+            waiting.append(_waits(correction, "no-form", "its words name nothing that a machine could check"))
+        elif not correction.recurs:
+            waiting.append(_waits(correction, "seen-once", "seen once; it takes a second session"))
+        elif not train:
+            waiting.append(_waits(correction, "no-train-moment", "all its sessions here are held out"))
+        else:
+            candidates.append(_candidate(correction, train))
+    return tuple(candidates), tuple(waiting)
+
+
+def has_form(correction: Correction) -> bool:
+    """Whether its words give a check."""
+    return correction.wanted is not None or correction.unwanted is not None
+
+
+def told_waiting(waiting: Sequence[Waits], shown: int = WAITING_SHOWN) -> Iterator[str]:
+    """Of each that waits, in the person's words, why: those of most sessions, and how many more there are."""
+    ordered = sorted(waiting, key=lambda one: -one.sessions)
+    for one in ordered[:shown]:
+        yield f'waits: "{one.statement}", in {counted(one.sessions, "session")}: {one.why}'
+    if len(ordered) > shown:
+        yield f"{len(ordered) - shown} more wait: `nightschool corrections` lists all that was heard"
+
+
+def _waits(correction: Correction, code: str, why: str) -> Waits:
+    return Waits(
+        key=correction.key,
+        statement=correction.statement,
+        sessions=len(correction.sessions),
+        code=code,
+        why=why,
+    )
+
+
+def _candidate(correction: Correction, train: tuple[Moment, ...]) -> Candidate:
+    """Words of train sessions alone; the correction's own statement may come from a held-out one."""
+    return Candidate(
+        correction=correction.id,
+        statement=clearest(train).quote,
+        evidence=train,
+        sessions=correction.sessions,
+        check=Footprint(wanted=correction.wanted, unwanted=correction.unwanted),
+        project=correction.projects[0] if len(correction.projects) == 1 else "",
+    )
