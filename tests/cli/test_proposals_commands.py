@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,11 @@ class Desk:
         assert run(arguments) == code, self._capsys.readouterr()
         printed = self._capsys.readouterr()
         return printed.out + printed.err
+
+    def undoes(self, *arguments: str, code: int = 0) -> str:
+        """`undo` as typed in the project."""
+        with chdir(self.project):
+            return self.says("undo", *arguments, code=code)
 
     def gives(self, *arguments: str, code: int = 0) -> Any:
         """The one document of a command."""
