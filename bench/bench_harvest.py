@@ -71,23 +71,33 @@ def grown(agent: str, path: Path, size: int) -> None:
                 written += out.write(own.replace(b'"call_id":"call_', b'"call_id":"call_' + mark))
 
 
-def reading(folder: Path, kind: Callable[..., TranscriptSource], path: Path, redact: Redactor) -> None:
-    """What each step of a first pass takes. Redaction and storing are what they add."""
+def whole(folder: Path, source: TranscriptSource, path: Path) -> None:
     decode = min(worked(lambda: bare(path)) for _ in range(2))
+    request = HarvestRequest(roots=Roots(home=str(folder), explicit=(str(path),)), recognise=False)
+    store = SqliteStore.open(folder / f"store of {source.name}")
+    clock, sources = SystemClock(), {source.name: source}
+    took = worked(lambda: harvest(request, sources=sources, store=store, clock=clock))
+    told("whole", source, path, took, decode)
+
+
+def told(what: str, source: TranscriptSource, path: Path, took: float, decode: float) -> None:
+    share = f"{decode / took:6.2f} of a bare decode" if took > 0 else "  nothing"
+    rate = path.stat().st_size / 1e6 / max(took, 1e-9)
+    print(f"{what:6}  {source.name:12} {took:6.2f} s  {rate:6.0f} MB/s  {share}")
+
+
+def reading(folder: Path, kind: Callable[..., TranscriptSource], redact: Redactor, path: Path) -> None:
+    """What each step of a first pass takes. Redaction is what it adds."""
     plain, source = kind(redact=str), kind(redact=redact)
+    decode = min(worked(lambda: bare(path)) for _ in range(2))
     ref = TranscriptRef(source=source.name, path=str(path), size=path.stat().st_size, mtime=START)
     parse = min(worked(lambda: plain.read(ref, None)) for _ in range(2))
     read = min(worked(lambda: source.read(ref, None)) for _ in range(2))
     session = source.read(ref, None).session
     assert session is not None
     stored = worked(lambda: SqliteStore.open(folder / f"kept of {source.name}").commit(session))
-    request = HarvestRequest(roots=Roots(home=str(folder), explicit=(str(path),)), recognise=False)
-    store, sources = SqliteStore.open(folder / f"store of {source.name}"), {source.name: source}
-    whole = worked(lambda: harvest(request, sources=sources, store=store, clock=SystemClock()))
-    for what, took in (("parse", parse), ("redact", read - parse), ("store", stored), ("whole", whole)):
-        share = f"{decode / took:6.2f} of a bare decode" if took > 0 else "  nothing"
-        rate = path.stat().st_size / 1e6 / max(took, 1e-9)
-        print(f"{what:6}  {source.name:12} {took:6.2f} s  {rate:6.0f} MB/s  {share}")
+    for what, took in (("parse", parse), ("redact", read - parse), ("store", stored)):
+        told(what, source, path, took, decode)
 
 
 def idle(folder: Path) -> None:
@@ -117,13 +127,17 @@ def main() -> int:
     redact = Redactor(b"a key of the bench's own")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for agent, kind in (("claude-code", ClaudeCodeTranscripts), ("codex", CodexTranscripts)):
-            path = folder / f"{agent}.jsonl"
+        kinds = (ClaudeCodeTranscripts, CodexTranscripts)
+        paths = {kind.name: folder / f"{kind.name}.jsonl" for kind in kinds}
+        for agent, path in paths.items():
             grown(agent, path, size)
-            reading(folder, kind, path, redact)
-            path.unlink()
+        # First, since memory is measured by the most that there ever was.
+        for kind in kinds:
+            whole(folder, kind(redact=redact), paths[kind.name])
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"memory {memory:.0f} MB at most  {memory / MEMORY:.2f} of what it may be")
+        for kind in kinds:
+            reading(folder, kind, redact, paths[kind.name])
+        print(f"memory  {memory:.0f} MB at most  {memory / MEMORY:.2f} of what it may be")
         idle(folder)
     return os.EX_OK
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -163,7 +164,7 @@ def _changed(random: Random, row: dict[str, Any]) -> dict[str, Any]:
                 other, name = _node(random, row)
                 holder[key] = json.loads(json.dumps(other.get(name)))
             case _:
-                holder[key] = random.choice(ODD)
+                holder[key] = deepcopy(random.choice(ODD))  # changed later, it is this row's alone
     return row
 
 
