@@ -116,3 +116,23 @@ def test_a_file_that_both_agents_read_is_fine(desk: Desk) -> None:
     assert len(desk.gives("show", imported.id)["to_know"]) == 1
     desk.file.write_text("@AGENTS.md\n")
     assert desk.gives("show", imported.id)["to_know"] == []
+
+
+@pytest.mark.parametrize("command", ["proposals", "status"])
+def test_lists_are_kept_to_projects(desk: Desk, command: str) -> None:
+    """`--project` leaves those for its files and for the person's own, which are read there; several may be
+    named; `--all-projects` is what holds without it."""
+    other = desk.file.parent.parent / "other" / "CLAUDE.md"
+    other.parent.mkdir()
+    here, there = propose(desk, desk.file, PNPM), propose(desk, other, TESTS)
+    own = propose(desk, Path.home() / ".claude" / "CLAUDE.md", SORT)
+
+    def listed(*arguments: str) -> set[str]:
+        return {row["id"] for row in desk.gives(command, *arguments)["proposals"]}
+
+    first, second = ("--project", str(desk.file.parent)), ("--project", str(other.parent))
+    assert listed() == listed("--all-projects") == listed(*first, *second) == {here.id, there.id, own.id}
+    assert listed(*first) == {here.id, own.id}
+    assert listed(*second) == {there.id, own.id}
+    assert "take one of them" in desk.says(command, *first, "--all-projects", code=2)
+    assert "is no folder" in desk.says(command, "--project", "nowhere", code=2)

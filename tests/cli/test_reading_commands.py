@@ -23,7 +23,7 @@ from nightschool.cli.when import moment
 from nightschool.core.errors import UserError
 from nightschool.core.harness import File
 from nightschool.core.sessions import Session
-from nightschool.core.tasks import Candidate, FilesSource, Footprint, Split, Task
+from nightschool.core.tasks import Candidate, Correction, FilesSource, Footprint, Split, Task
 
 Ask = Callable[..., Any]
 NOW = SystemClock().now()
@@ -58,6 +58,22 @@ def test_a_dry_harvest_stores_nothing(home: Path, project: Path, ask: Ask) -> No
     assert all(set(session) == FIELDS for session in first["sessions"])
     assert list(store(home).find(Session)) == []
     assert ask("harvest", "--all", "--dry-run") == first
+
+
+def test_corrections_of_a_project(home: Path, project: Path, ask: Ask) -> None:
+    """Kept to a project they are those of its sessions, and nothing of that list is stored as the whole; a
+    folder without sessions has none."""
+    other = home / "other"
+    other.mkdir()
+    kept = ask("corrections", "--project", str(project))
+    assert list(store(home).find(Correction)) == []
+    nothing = ask("corrections", "--project", str(other))
+    assert (nothing["sessions"], nothing["corrections"]) == (0, [])
+    every = ask("corrections", "--all-projects")
+    assert {item["id"] for item in kept["corrections"]} <= {item["id"] for item in every["corrections"]}
+    assert all(item["projects"] == [str(project)] for item in kept["corrections"])
+    assert 0 < kept["sessions"] <= every["sessions"]
+    assert len(list(store(home).find(Correction))) == len(every["corrections"])
 
 
 BUSY = "another nightschool is at work here"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Since, Source, reading, run_for, while_busy
+from nightschool.cli.reading import Every, Only, Since, Source, only, reading, run_for, where, while_busy
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -26,7 +26,14 @@ ONCE_SHOWN = 10
 """Of what was told once, the latest are shown."""
 
 
-def corrections(*, since: Since = None, source: Source = None, json: Json = False) -> ExitCode:
+def corrections(
+    *,
+    since: Since = None,
+    source: Source = None,
+    project: Only = None,
+    all_projects: Every = False,
+    json: Json = False,
+) -> ExitCode:
     """See what you keep telling your agents: how often, where, when last, in which agents.
 
     Reads all your sessions of Claude Code and Codex where they lie, and remembers how far it read, so that
@@ -37,18 +44,21 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
     Example:
       nightschool corrections
       nightschool corrections --since 30d --source codex --json
+      nightschool corrections --project ~/shop
     """
     from nightschool.cli.when import moment  # noqa: PLC0415 - help needs no rules
     from nightschool.rules.corrections import corrections as heard_in  # noqa: PLC0415
 
-    out = Output(json=json)
+    out, roots = Output(json=json), only(project, every=all_projects)
     with reading(source) as parts:
         begins = moment(since, parts.clock.now())
         forgotten = parts.forget_due()
         report = while_busy(lambda: _read(parts, out), out)
-        sessions = _sessions(parts, begins)
+        sessions = [
+            session for session in _sessions(parts, begins) if roots is None or session.project in roots
+        ]
         heard = heard_in(sessions)
-        if begins is None and source is None:
+        if begins is None and source is None and roots is None:
             parts.store.commit(*heard)
         looked = [folder for reader in parts.sources().values() for folder in reader.folders(parts.roots())]
         names = parts.settings.sources
@@ -61,7 +71,7 @@ def corrections(*, since: Since = None, source: Source = None, json: Json = Fals
         "forgotten": forgotten,
     }
     told = [*forgotten, *_by_your_word(report)]
-    return out.result(document, [*told, *_pieces(heard, sessions, looked, names)])
+    return out.result(document, [*told, *_pieces(heard, sessions, looked, names, roots)])
 
 
 def _read(parts: Parts, out: Output) -> HarvestReport:
@@ -117,13 +127,17 @@ def _row(item: Correction) -> dict[str, object]:
 
 
 def _pieces(
-    heard: Sequence[Correction], sessions: Sequence[Session], looked: list[Path], sources: Sequence[str]
+    heard: Sequence[Correction],
+    sessions: Sequence[Session],
+    looked: list[Path],
+    sources: Sequence[str],
+    roots: frozenset[str] | None,
 ) -> list[Piece | str]:
     from nightschool.rules.telling import counted  # noqa: PLC0415
 
     if not sessions:
         return [
-            "No session was found. Looked in:",
+            f"No session{'' if roots is None else f' of {where(roots)}'} was found. Looked in:",
             *(f"  {folder}{'' if folder.is_dir() else ' (not there)'}" for folder in looked),
             "If yours lie elsewhere, name the agent and the folder, then this again:",
             *(f"  nightschool harvest --source {name} --root DIR" for name in sources),
@@ -141,7 +155,7 @@ def _pieces(
         ]
     often = [item for item in heard if item.recurs]
     once = sorted((item for item in heard if not item.recurs), key=_when, reverse=True)
-    pieces: list[Piece | str] = [f"{read}, all projects"]
+    pieces: list[Piece | str] = [f"{read}, {where(roots)}"]
     if often:
         pieces += ["", _table(often, "What you keep telling your agents")]
     else:
@@ -150,8 +164,8 @@ def _pieces(
         pieces += ["", _table(once[:ONCE_SHOWN], "Said once so far: perhaps meant for that moment only")]
     if len(once) > ONCE_SHOWN:
         pieces.append(Line(f"{len(once) - ONCE_SHOWN} more, older: --json has them all", "dim"))
-    where = run_for(project for item in often or heard for project in item.projects)
-    return [*pieces, "", f"next: {where} --dry-run  (what your agent would practise)"]
+    run = run_for(project for item in often or heard for project in item.projects)
+    return [*pieces, "", f"next: {run} --dry-run  (what your agent would practise)"]
 
 
 def _when(item: Correction) -> float:

@@ -9,17 +9,20 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
+from nightschool.cli.reading import Every, Only, concerns, only
 
 All = Annotated[bool, typer.Option("--all", help="Those too that were rejected or failed.")]
 Name = Annotated[str, typer.Argument(metavar="ID", help="Id of a proposal, or its beginning.")]
 WithDiff = Annotated[bool, typer.Option("--diff", help="Show the change of the file, line by line.")]
 
 
-def proposals(*, every: All = False, json: Json = False) -> ExitCode:
+def proposals(
+    *, every: All = False, project: Only = None, all_projects: Every = False, json: Json = False
+) -> ExitCode:
     """List the edits that are proposed to you: those that wait for your word, then the others.
 
     One that is in review passed the gate. A suggestion did not, or not yet: it is adopted only with a
-    reason of yours.
+    reason of yours. With --project those for its files and for your own, which are read there too.
 
     \b
     Example:
@@ -30,8 +33,9 @@ def proposals(*, every: All = False, json: Json = False) -> ExitCode:
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.stages.releases import drafts  # noqa: PLC0415
 
+    roots = only(project, every=all_projects)
     with opening() as parts:
-        known = drafts(parts.store)[::-1]
+        known = [case for case in drafts(parts.store)[::-1] if concerns(case.draft.target.project, roots)]
         kept = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
         waiting = dossiers.waiting(known[::-1], parts)
         settled = [case for case in kept if case.status not in dossiers.WAITING]

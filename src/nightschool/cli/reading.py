@@ -34,6 +34,32 @@ Since = Annotated[
 Project = Annotated[
     Path | None, typer.Option(metavar="DIR", help="The project; without it, that of this folder.")
 ]
+Only = Annotated[
+    list[Path] | None,
+    typer.Option("--project", metavar="DIR", help="Only this project; may be given again."),
+]
+Every = Annotated[bool, typer.Option("--all-projects", help="All projects, as without --project.")]
+
+
+def only(projects: Sequence[Path] | None, *, every: bool) -> frozenset[str] | None:
+    """The roots that a list is kept to; None for all projects."""
+    if every and projects:
+        raise UserError("--project and --all-projects: take one of them")
+    for folder in projects or ():
+        if not typed(folder).is_dir():
+            raise UserError(f"--project {folder} is no folder")
+    return frozenset(root_of(folder) for folder in projects) if projects else None
+
+
+def concerns(pool: str, roots: frozenset[str] | None) -> bool:
+    """Whether what is of these projects concerns one of those: what is of all, or the person's own, does."""
+    from nightschool.core.tasks import roots_in  # noqa: PLC0415 - help needs no tasks
+
+    return roots is None or not pool or bool(roots & (roots_in(pool) or frozenset()))
+
+
+def where(roots: frozenset[str] | None) -> str:
+    return ", ".join(sorted(roots)) if roots else "all projects"
 
 
 @contextmanager

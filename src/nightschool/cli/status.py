@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import reading, run_for
+from nightschool.cli.reading import Every, Only, concerns, only, reading, run_for, where
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.cli.scheduled import known_look, look_pieces
 
@@ -31,8 +31,10 @@ FORGETTING = (
 )
 
 
-def status(*, json: Json = False) -> ExitCode:
+def status(*, project: Only = None, all_projects: Every = False, json: Json = False) -> ExitCode:
     """Tell what the last cycle came to, what waits for your word, what was learned and what it cost.
+
+    With --project what concerns it, and your own files; what was used and what is scheduled is of all.
 
     \b
     Example:
@@ -46,17 +48,18 @@ def status(*, json: Json = False) -> ExitCode:
     from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.stages.releases import drafts  # noqa: PLC0415
 
+    roots = only(project, every=all_projects)
     with reading(fleeting=True) as parts:
-        reports = parts.store.find(CycleReport)
+        reports = [found for found in parts.store.find(CycleReport) if concerns(found.project, roots)]
         # By the order of writing: a clock that was set back does not bring an old one to the front.
         last = reports[-1] if reports else None
-        heard = parts.store.find(Correction)
-        cases = drafts(parts.store)
+        heard = [item for item in parts.store.find(Correction) if roots is None or roots & {*item.projects}]
+        cases = [case for case in drafts(parts.store) if concerns(case.draft.target.project, roots)]
         waiting = dossiers.waiting(cases, parts)
         open_proposals = _proposals(waiting, parts)
         first = dossiers.first_step(waiting, parts)
         projects = learned.rows(cases, reports, parts)
-        versions = _versions(parts)
+        versions = [row for row in _versions(parts) if concerns(str(row["project"]), roots)]
         spent = _spent(parts.store, parts.clock.now())
         unsettled, interrupted = _unsettled(parts.store), _interrupted(parts.store)
         scheduled = known_look(parts.settings)
@@ -76,7 +79,7 @@ def status(*, json: Json = False) -> ExitCode:
     }
     pieces: list[Piece | str] = [
         _cycle_line(last, begun=bool(spent.jobs or unsettled)),
-        f"{counted(len(heard), 'correction')} known in all projects, {recurring} of them said in several "
+        f"{counted(len(heard), 'correction')} known in {where(roots)}, {recurring} of them said in several "
         "sessions",
         *_proposal_pieces(open_proposals),
         *learned.pieces(projects),
