@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import shlex
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +17,11 @@ import pytest
 
 from cycle_builders import Place, QuickRunner, cycle_in, run_cycle, tree
 from nightschool.cli import app
+from nightschool.core.cycles import CycleReport
 from nightschool.core.forgetting import Unfinished
 from nightschool.core.proposals import Status
 from nightschool.core.sessions import Session
+from nightschool.core.tasks import Correction, Task
 from nightschool.stages import releases
 from nightschool.testing.demo import lay_out
 
@@ -113,6 +117,71 @@ def test_a_project_is_named_by_folder_or_name(place: Place, name: str, capsys: C
     document = told(capsys)
     assert (document["thing"], document["name"]) == ("project", str(place.project))
     assert document["goes"]["sessions"] == 15
+
+
+def own_words(place: Place) -> tuple[str, str]:
+    """A session that a correction was heard in, and a text that a person said in it alone."""
+    with cycle_in(place) as (parts, _):
+        known = parts.store.find(Session)
+        heard = {name for item in parts.store.find(Correction) for name in item.sessions}
+        said = Counter(turn.text for session in known for turn in session.human_turns)
+        for session in known:
+            for turn in session.human_turns:
+                alone = not any(turn.text in text for text in said if text != turn.text)
+                if session.id in heard and said[turn.text] == 1 and alone:
+                    return session.id, turn.text
+    raise AssertionError("no session says anything of its own")
+
+
+@pytest.mark.parametrize("way", ["forgotten", "project", "words", "projects", "paths"])
+def test_no_command_shows_what_was_made_unread(place: Place, way: str, capsys: Captured) -> None:
+    """Whether forgotten or named by an ignore list since, no command that shows text shows any of it."""
+    session, text = own_words(place)
+    assert app.run(["report"]) == 0
+    assert app.run(["explain", session]) == 0
+    assert text[:20] in capsys.readouterr().out
+    with cycle_in(place) as (parts, _):
+        (whole,) = [one for one in parts.store.find(Session) if one.id == session]
+    config = place.ours.parent / "nightschool" / "config.toml"
+    lists = {"words": text, "projects": "ledger", "paths": whole.path}
+    if way in lists:
+        listed = f'runner = "scripted"\n[ignore]\n{way} = [{json.dumps(lists[way])}]\n'
+        config.write_text(listed, encoding="utf-8")
+        assert app.run(["harvest"]) == 0
+    else:
+        assert app.run(["forget", session if way == "forgotten" else str(place.project), "--yes"]) == 0
+    with cycle_in(place) as (parts, _):
+        drafts = [case.draft.id for case in releases.drafts(parts.store)]
+        tasks = [task.id for task in parts.store.find(Task)]
+        cycles = [report.cycle for report in parts.store.find(CycleReport)]
+    capsys.readouterr()
+    out = place.ours.parent / "out.toml"
+    commands = [
+        ["corrections"],
+        ["tasks", "--all-projects"],
+        ["tasks", "export", str(out)],
+        ["proposals", "--all"],
+        ["status"],
+        ["history", "--all-projects"],
+        ["explain", session],
+        *(["tasks", "show", task] for task in tasks[:3]),
+        *([name, draft] for draft in drafts for name in ("show", "explain", "report")),
+        *(
+            ["report", cycle, "--format", kind, "--output", "-"]
+            for cycle in cycles
+            for kind in ("html", "md")
+        ),
+        *(["diff", cycle, cycle] for cycle in cycles),
+    ]
+    assert app.run(["explain", session]) == 2
+    for command in commands:
+        for form in ([], ["--json"]):
+            app.run([*command, *form])
+            shown = "".join(capsys.readouterr())
+            assert text not in html.unescape(shown), command
+            assert json.dumps(text)[1:-1] not in shown, command
+    files = [path for path in (place.ours / "reports").rglob("*") if path.is_file()]
+    assert not [path for path in (*files, *([out] if out.exists() else [])) if text in path.read_text()]
 
 
 def test_what_to_type_next_can_be_pasted(
