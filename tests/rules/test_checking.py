@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from nightschool.core.jobs import Delivered, Failed, FileChange, Reason
 from nightschool.core.sessions import CallStatus, ToolCall
 from nightschool.core.tasks import Check, Footprint, Touched
-from nightschool.rules.checking import JUDGE_VERSION, holds_term, idle_passes, judge
+from nightschool.rules.checking import JUDGE_VERSION, idle_passes, judge
+from nightschool.rules.footprints import holds_term
 
 PNPM = Footprint(wanted="pnpm", unwanted="npm")
 
@@ -37,6 +38,17 @@ def wrote(path: str, added: str = "") -> FileChange:
         ("记录日志到文件", "日志", True),
         ("my_npm", "npm", False),
         ("npm", "npm", True),
+        ("font-size: 1.3rem;", "rem", True),
+        ("margin: 0 -12px", "px", True),
+        ("10MS", "ms", True),
+        ("calc(100vh - 2rem)", "vh", True),
+        ("theorem 1", "rem", False),
+        ("h3rem", "rem", False),
+        ("v1.3rem", "rem", False),
+        ("1_3rem", "rem", False),
+        ("12px3", "px", False),
+        ("...rem", "rem", True),
+        ("3x2", "x2", False),
     ],
 )
 def test_terms_are_found_as_whole_words(text: str, term: str, held: bool) -> None:  # noqa: FBT001 - a case
@@ -158,3 +170,88 @@ def test_lines_that_a_patch_takes_away_are_no_footprint() -> None:
     )
     outcome = Delivered(reply="", files=(wrote("a.py", "import pathlib"),), trajectory=(ran(patch),))
     assert judge((Footprint(wanted="pathlib", unwanted="os.path"),), outcome).score == 1.0
+
+
+def test_a_unit_behind_its_number_is_judged() -> None:
+    """What a style sheet says in `1.3rem` and `12px` is what the person spoke of as rem and px."""
+    rem = Footprint(wanted="rem", unwanted="px")
+    assert judge((rem,), Delivered(reply="", files=(wrote("a.css", "p { margin: 1.3rem }"),))).score == 1.0
+    assert judge((rem,), Delivered(reply="", files=(wrote("a.css", "p { margin: 12px }"),))).score == 0.0
+
+
+UV = Footprint(wanted="uv run pytest", unwanted="pytest")
+
+
+@pytest.mark.parametrize(
+    ("command", "passes"),
+    [
+        ("uv run pytest -q", True),
+        ("cd app && uv run -q pytest tests", True),
+        ("uv run pytest -q\nuv add pytest", True),
+        ("uv run pytest && cat pytest.ini", True),
+        ("pytest -q", False),
+        ("uv run pytest; pytest -q", False),
+        ("uv run pytest\ncd app && CI=1 timeout 60 pytest", False),
+        ("uv run pytest && .venv/bin/pytest -x", False),
+        ("uv run pytest || python3 -m pytest", False),
+        ("uv run ruff", False),
+    ],
+)
+def test_the_wrong_words_within_the_right_ones_are_not_wrong(command: str, passes: bool) -> None:  # noqa: FBT001
+    """`uv run pytest`, not `pytest`: a run without `uv run` is wrong, the same words behind it are not, and
+    neither is an argument."""
+    found = Delivered(reply="", trajectory=tuple(map(ran, command.split("\n"))))
+    assert (judge((UV,), found).score == 1.0) is passes
+
+
+@pytest.mark.parametrize(
+    ("added", "passes"),
+    [
+        ("import pytest\n", True),
+        ("Run the tests with `uv run pytest`.\n", True),
+        ("test:\n\tuv run pytest\nslow:\n\tpytest -m slow\n", False),
+    ],
+)
+def test_a_file_is_wrong_where_it_shows_both_ways(added: str, passes: bool) -> None:  # noqa: FBT001 - a case
+    """That a test imports pytest says nothing of how it was run; a file that tells how to run it does."""
+    found = Delivered(reply="", trajectory=(ran("uv run pytest"),), files=(wrote("a", added),))
+    assert (judge((UV,), found).score == 1.0) is passes
+
+
+def test_names_within_names_are_told_apart_everywhere() -> None:
+    """`np.array`, not `array`; and `pytest`, not `python -m pytest`, the other way round."""
+    inner = Footprint(wanted="np.array", unwanted="array")
+    outer = Footprint(wanted="pytest", unwanted="python -m pytest")
+    for check, text, score in (
+        (inner, "a = np.array(b)", 1.0),
+        (inner, "a = np.array(b)\nc = array(d)", 0.0),
+        (outer, "pytest -q", 1.0),
+        (outer, "python -m pytest -q", 0.0),
+        (outer, "python -m unittest", 0.0),
+    ):
+        assert judge((check,), Delivered(reply="", files=(wrote("a.py", text),))).score == score
+
+
+@pytest.mark.parametrize(
+    ("command", "passes"),
+    [
+        ("git log --oneline", True),
+        ("git log -5 --oneline", True),
+        ("git -C app --no-pager log main..next --oneline", True),
+        ("git log --format=%s", False),
+        ("git log --oneline && git log -3 --format='%s'", False),
+        ("git commit -m 'log --oneline'", False),
+        ("git log && ls --oneline", False),
+    ],
+)
+def test_options_of_a_command_stand_anywhere_in_it(command: str, passes: bool) -> None:  # noqa: FBT001 - a case
+    """A command with an option is the same one with others between, and not the words of two commands."""
+    check = Footprint(wanted="git log --oneline", unwanted="git log --format=%s")
+    assert (judge((check,), Delivered(reply="", trajectory=(ran(command),))).score == 1.0) is passes
+
+
+@pytest.mark.parametrize("text", ["1" * 200_000 + "px", "1.rem" * 40_000, "git " * 40_000, "-a b " * 40_000])
+def test_long_lines_are_read_in_linear_time(text: str) -> None:
+    """No text of an agent makes a judgement hang."""
+    for check in (UV, Footprint(wanted="rem", unwanted="px"), Footprint(wanted="git log --oneline")):
+        judge((check,), Delivered(reply="", trajectory=(ran(text),), files=(wrote("a", text),)))

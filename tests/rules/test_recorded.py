@@ -9,7 +9,7 @@ import pytest
 
 from conversations import agent, bash, edit, human, read, session, write
 from nightschool.core.sessions import CallStatus, ToolCall
-from nightschool.rules.checking import left_behind
+from nightschool.rules.footprints import left_behind
 from nightschool.rules.recorded import edited_in_place, outcome_of, place, same_text, shown_at_start
 
 APP = "/home/me/app"

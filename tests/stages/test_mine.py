@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from pathlib import Path
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations import agent, bash, corrected, edit, human, read, session, write
-from nightschool.core.harness import Absent
+from mine_builders import APP, COMMIT, REQUESTS, Repositories
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import (
     Assignment,
@@ -29,46 +27,6 @@ from nightschool.rules.gate import overlap
 from nightschool.rules.prose import is_acknowledgement
 from nightschool.stages.mine import NEW_VERSION, Mined, mine
 from nightschool.testing.memory_store import MemoryStore
-
-APP = "/home/me/app"
-COMMIT = "c" * 40
-REQUESTS = (
-    "Parse the uploaded invoices and index their totals by month",
-    "Render a cache page for the schema of every queue we own",
-    "Route tokens from the login form into the session table",
-    "Translate all labels of the settings dialog into Danish",
-    "Draw a histogram of response times below the status banner",
-    "Import the address book from a vcard file without duplicates",
-    "Schedule the nightly export right after the backup finished",
-    "Compress thumbnails before they are mailed to subscribers",
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Repositories:
-    """The `Projects` port over a table: every project is at one commit."""
-
-    commit: str | None = COMMIT
-    texts: dict[str, bytes] = field(default_factory=dict)
-    worktrees: dict[str, str] = field(default_factory=dict)
-
-    def root(self, directory: str) -> str:
-        return self.worktrees.get(directory, directory)
-
-    def commit_at(self, root: str, *, branch: str | None, at: datetime) -> str | None:
-        return self.commit
-
-    def holds(self, root: str, commit: str) -> bool:
-        return commit == self.commit
-
-    def tracks(self, path: Path) -> bool:
-        return False
-
-    def text_at(self, root: str, commit: str, path: str) -> bytes | None:
-        return self.texts.get(path)
-
-    def absent(self, root: str, commit: str) -> Sequence[Absent]:
-        return ()
 
 
 def run(

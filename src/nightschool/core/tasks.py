@@ -27,8 +27,9 @@ class Footprint(Value):
     """Passes if what the agent left behind holds `wanted` (if any) and does not hold `unwanted` (if any).
 
     What is searched: command lines it ran and the text it added to files, by whole words
-    (so `npm` is not found in `pnpm`), case folded. A check without `wanted` passes only where
-    the agent changed something at all, so that doing nothing never passes.
+    (so `npm` is not found in `pnpm`), case folded; `rules/footprints.py` has the fine print.
+    A check without `wanted` passes only where the agent changed something at all, so that doing
+    nothing never passes.
     """
 
     kind: Literal["footprint"] = "footprint"

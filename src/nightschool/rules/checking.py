@@ -7,17 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nightschool.core.jobs import Delivered, Failed, Outcome, Reason
-from nightschool.core.sessions import CallStatus
 from nightschool.core.tasks import Check, Footprint, Touched
 from nightschool.core.values import Value
+from nightschool.rules.footprints import left_behind, right, wrong
 
-JUDGE_VERSION = "checks-1"
+JUDGE_VERSION = "checks-2"
 """Part of what a wealth belongs to: change it when a judgement could come out differently."""
 
-PATCH = "*** Begin Patch"
-"""Where a patch begins in a command line or in the arguments of a tool (Codex)."""
-
-_WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _ENDED = {
     Reason.TIMEOUT: "it ran out of time",
     Reason.REFUSED: "the agent declined to do it",
@@ -59,41 +55,6 @@ def idle_passes(checks: Sequence[Check]) -> bool:
     return judge(checks, Delivered(reply="")).score == 1.0
 
 
-def left_behind(outcome: Delivered) -> str:
-    """What a footprint is looked for in: command lines that ran, and text that was added to files.
-
-    Of a command that carries a patch only what stands before it: its added lines are in the files, and
-    those that it takes away are not what the agent left behind.
-    """
-    commands = (
-        call.command.split(PATCH, 1)[0]
-        for call in outcome.trajectory
-        if call.command is not None and call.status is not CallStatus.REFUSED
-    )
-    return "\n".join((*commands, *(change.added for change in outcome.files)))
-
-
-def holds_term(text: str, term: str) -> bool:
-    """Whether the term stands in the text as a whole word, case folded.
-
-    Where the term begins or ends with a letter of the ASCII alphabet, a digit or `_`, its neighbour there
-    may not be one: `npm` is not in `pnpm`, `os.path` not in `os.pathsep`. Any other end is plain, so that
-    `--no-verify` and scripts without spaces between words are found.
-    """
-    haystack, needle = text.casefold(), term.casefold()
-    if not needle:
-        raise ValueError("an empty term is in every text")
-    at = haystack.find(needle)
-    while at >= 0:
-        end = at + len(needle)
-        free_before = needle[0] not in _WORD or at == 0 or haystack[at - 1] not in _WORD
-        free_behind = needle[-1] not in _WORD or end == len(haystack) or haystack[end] not in _WORD
-        if free_before and free_behind:
-            return True
-        at = haystack.find(needle, at + 1)
-    return False
-
-
 def _complaint(check: Check, outcome: Delivered) -> str | None:
     match check:
         case Footprint():
@@ -106,9 +67,9 @@ def _footprint(check: Footprint, outcome: Delivered) -> str | None:
     if check.wanted is None and check.unwanted is None:
         raise ValueError("a footprint names what is wanted, what is unwanted, or both")
     text = left_behind(outcome)
-    if check.unwanted is not None and holds_term(text, check.unwanted):
+    if wrong(check, text, outcome):
         return "it did what the person had said not to do"
-    if check.wanted is not None and not holds_term(text, check.wanted):
+    if check.wanted is not None and not right(check, text):
         return "it did not do it the way that the person had asked for"
     if check.wanted is None and not outcome.files:
         return "it changed nothing"

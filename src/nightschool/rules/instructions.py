@@ -34,7 +34,32 @@ _FOLLOWERS = """
     qui per nel più здесь для в когда и или тут больше пожалуйста
 """
 """Words that may follow a term; any other would make it half of a name ("use old client")."""
+_PROGRAMS = """
+    apt bazel brew bun bundle cargo composer conda deno docker dotnet gh git gradle helm hatch kubectl make
+    mise mvn node npm npx nox pdm php pip pip3 pipx pixi pnpm podman poetry python python3 rails rye ruff
+    rustup terraform tox uv uvx vite yarn
+    go(?=\\s+(?:build|fmt|generate|get|install|mod|run|test|tool|vet|work)\\b)
+"""
+"""Begin commands of several words. A word that a sentence begins with as well (`just`, `task`) is none."""
+_SPLITS = """
+    not instead rather over never than statt anstatt anstelle nicht kein keine keinen nie niemals sondern pas
+    non jamais plutôt au à no não nunca mai sino ma mas em invece al anziché а не вместо before after first
+    without until while once during prefer use using don don't do des de
+"""
+"""Words that end a command in a sentence."""
+_OPTION = r"--?[A-Za-z][\w-]*(?:=[\w@$./:#+~*%=-]*[\w+#*/%])?"
+_NO_PART = rf"(?!(?:{'|'.join((*_SPLITS.split(), *_FOLLOWERS.split()))})(?![\w-]))"
+_ARGUMENT = rf"{_NO_PART}(?:{_OPTION}|[@$./:+~]{{0,3}}[A-Za-z0-9_](?:[\w@$./:#+~*%=-]*[\w+#*/%])?)"
+COMMAND: Final = (
+    rf"(?:{'|'.join(_PROGRAMS.split())})(?:[ \t]+{_ARGUMENT}){{1,5}}"
+    rf"|{_NO_PART}(?!(?:with|{_ARTICLES})\b)[A-Za-z][\w.-]*(?:[ \t]+(?!-){_ARGUMENT}){{0,2}}"
+    rf"(?:[ \t]+{_OPTION}){{1,3}}"
+)
+"""Several words that are a command by their first one, or by an option: `uv run pytest`, `grep -rn`."""
+_BEHIND = "before after first once"
+"""Words that may follow what is wanted too: "always run make check before ..."."""
 _END = rf"(?!\w)(?=\s*(?:$|[,.;:!?)\]}}—–，。；、]|-\s|(?:{'|'.join(_FOLLOWERS.split())})(?!\w)))"
+_END_WANTED = _END.replace("(?:for|", f"(?:{'|'.join(_BEHIND.split())}|for|")
 _SLOTS = {
     "{art}": rf"\s+(?:(?:{_ARTICLES})\s+|l['’])?",
     "{sep}": r"\s*[,;:.—–-]*\s+",
@@ -43,6 +68,8 @@ _SLOTS = {
     r"instead|so|then|now|ok|okay|you\s+to|better|do)\s+)",
     "{nein}": r"(?:(?:no|nope|wrong|stop|ok|okay|hey|wait|please|and|but|also|again|nein|bitte|non|não|нет"
     r"|пожалуйста|por\s+favor|per\s+favore|s.il\s+te\s+plaît)[,.!:]*\s+)*",
+    "{bitte}": r"(?:,?\s+(?:please|pls|here|from\s+now\s+on|bitte|hier|stp|svp|ici|por\s+favor|aquí|aqui"
+    r"|per\s+favore|qui|пожалуйста|здесь))*[.!\s]*",
     "{here}": r"(?:\s+(?:here|any\s?more|again|ever|hier|ici|aquí|qui))?",
     "{nutze}": "(?:nimm|nutze?|benutze?|verwende)",
     "{usa}": "(?:us[ae]|usá|usar|utili[czs][ae]|usate)(?:\\s+siempre|\\s+sempre)?",
@@ -65,13 +92,15 @@ UNCLEAR: Final = frozenset(
 """Single words that name nothing by themselves."""
 
 _PAIRS = (
-    "{do}(use|prefer){art}{w}{here}{sep}(and )?(not|instead of|rather than|over|in place of|never){art}{u}",
+    "{do}(use|prefer|go with|stick (to|with)|switch to){art}{w}{here}{sep}"
+    "(and )?(not|instead of|rather than|over|in place of|never){art}{u}",
     r"{do}(use|prefer){art}{w}{here} \(not{art}{u}\)",
     "{do}(use|prefer){art}{w}{here}{sep}(and |we )*(don't|do not|never) use{art}{u}",
     "(don't|do not|never|stop|avoid) us(e|ing){art}{u}{here}{sep}(but |please |and |we )*use{art}{w}",
     "instead of{art}{u}{sep}(please )?(use|prefer){art}{w}",
     "(it's|it is|we're on|we are on|this is){art}{w}( here| project)?{sep}not{art}{u}",
-    r"^{nein}{w},? not{art}{u}[.!]*$",
+    r"^{nein}{w},? not{art}{u}{bitte}$",
+    r"^{nein}{w} (instead of|rather than|over|in place of){art}{u}{bitte}$",
     r"^{nein}not{art}{u}(,|,? but|[,;:.]? (please )?use){art}{w}[.!]*$",
     # German
     "{nutze}( bitte| hier| immer| doch| stets| lieber)*{art}{w}{sep}(statt|anstatt|anstelle von){art}{u}",
@@ -81,18 +110,23 @@ _PAIRS = (
     "(nie(mals)?|nicht|keine?n?){art}{u} (verwenden|benutzen|nutzen|nehmen){sep}(sondern|immer){art}{w}",
     "{nutze}( bitte)? (nicht|kein(en?)?){art}{u}{sep}(sondern|{nutze}){art}{w}",
     "^{nein}nicht{art}{u}{sep}sondern{art}{w}",
+    r"^{nein}{w}{sep}(statt|anstatt|anstelle von|und nicht|nicht|kein){art}{u}{bitte}$",
     # French
     "(utilise[zr]?|prends|préfère)( toujours| plutôt)*{art}{w}{sep}(et )?(pas|non|jamais|plutôt que){art}{u}",
     "(utilise[zr]?|prends|préfère)( toujours)?{art}{w}{sep}(au lieu|à la place) (de |d'){u}",
     "n'utilise[zr]? (pas|jamais|plus){art}{u}{sep}(mais )?(utilise[zr]?|prends){art}{w}",
     "au lieu (de |d'){u}{sep}utilise[zr]?{art}{w}",
+    r"^{nein}{w}{sep}(et )?(pas|plutôt que|au lieu de|à la place de){art}{u}{bitte}$",
     # Spanish, Portuguese, Italian
     "{usa}{art}{w}{sep}([ye] )?(no|não|non|nunca|mai){art}{u}",
     "{usa}{art}{w}{sep}{invece}{art}{u}",
     "{nonusa}( mai)?{art}{u}{sep}(sino |ma |mas |mejor |sim )*{usa}{art}{w}",
     "{nonusa}{art}{u}{sep}(sino|ma|mas sim){art}{w}",
     "{invece}{art}{u}{sep}{usa}{art}{w}",
+    r"^{nein}{w}{sep}{invece}{art}{u}{bitte}$",
+    r"^{nein}{w}{sep}([ye] )?(no|não|non){art}{u}{bitte}$",
     # Russian
+    r"^{nein}{w}{sep}(а не|вместо) {u}{bitte}$",
     "(используй(те)?|бери)( всегда| лучше)? {w}{sep}(а не|вместо|не|и не) {u}",
     "не используй(те)? {u}{sep}(а )?(используй(те)?|лучше|бери) {w}",
     "вместо {u}{sep}(всегда )?(используй(те)?|бери) {w}",
@@ -100,6 +134,7 @@ _PAIRS = (
 _SPACELESS_PAIRS = (
     r"(使用|改用|用)\s*{w}{也}(而不是|而不要用?|而非|不要再?(使用|用)?|不是|别用|別用|不用|代替|取代)\s*{u}",
     r"(不要|别|別|不许)再?(使用|用)\s*{u}{也}(而是|应该|應該|请|請|要)?(使用|改用|用)\s*{w}",
+    r"^(请|請)?{w}{也}(而不是|而非|不是|不要用?|别用?)\s*{u}[。！!.]*$",
     r"{u}\s*(じゃなくて|ではなくて?|でなく|の代わりに|より){也}{w}\s*(を|で|にして)",
     r"{w}\s*を?(使って|使用して)(ください|下さい)?{也}{u}\s*(は|を)?使(わないで|用しないで)",
     r"{u}\s*(は|を)?使(わないで|用しないで|わず)(ください|下さい)?{也}{w}\s*を?(使って|使用して|使う)",
@@ -183,9 +218,10 @@ def _compiled(entry: str, *, spaceless: bool) -> re.Pattern[str]:
         text = text.replace(slot, meaning)
     last = max("wu", key=lambda name: text.find(f"{{{name}}}"))
     for name in "wu":
-        end = _END if name == last and not spaceless else ""
+        ends = {"w": _END_WANTED, "u": _END}
+        end = ends[name] if name == last and not spaceless else ""
         # Atomic: a term is never cut to make the rest fit ("os" of `os.system`).
-        plain = f"(?>{_FLAG}|{_ASCII if spaceless else _WORD}){end}"
+        plain = f"(?>{COMMAND}|{_FLAG}|{_ASCII if spaceless else _WORD}){end}"
         text = text.replace(f"{{{name}}}", f"(?P<{name}>{_QUOTED}|{plain})")
     free = spaceless or entry.startswith(("^", "{do}"))
     return re.compile(text if free else rf"(?<!\w)(?:{text})", re.IGNORECASE)
@@ -223,15 +259,21 @@ FORBIDS: Final = re.compile(
 """Says somewhere what not to do."""
 
 
-def clear_term(found: str | None, *, code_only: bool = False) -> str | None:
-    """The term as it would stand in commands and files, or None where it names nothing clear."""
+def clear_term(found: str | None, *, code_only: bool = False, paired: bool = False) -> str | None:
+    """The term as it would stand in commands and files, or None where it names nothing clear. Beside its
+    opposite (`paired`) `any` is the type of that name."""
     if found is None:
         return None
     quoted = found[0] in "`\"“「«'"
     term = (found[1:-1] if quoted else found).strip().removesuffix("()")
     plain = term.casefold()
-    if not plain or plain.isdigit() or len(plain) == 1 or (plain in UNCLEAR and found[0] != "`"):
+    if (
+        not plain
+        or plain.isdigit()
+        or len(plain) == 1
+        or (plain in UNCLEAR and not quoted and not (paired and plain == "any"))
+    ):
         return None
-    if code_only and not (quoted or re.search(r"[._/()@$:#-]|[a-z][A-Z]|\d", term)):
+    if code_only and not (quoted or re.search(r"[._/()@$:# -]|[a-z][A-Z]|\d", term)):
         return None
     return plain

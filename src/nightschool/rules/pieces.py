@@ -11,7 +11,8 @@ from nightschool.core.jobs import Delivered
 from nightschool.core.sessions import Session, SignalKind, Speaker, Turn
 from nightschool.core.tasks import Footprint
 from nightschool.core.values import Value
-from nightschool.rules.checking import holds_term, judge, left_behind
+from nightschool.rules.checking import judge
+from nightschool.rules.footprints import left_behind, right, wrong
 from nightschool.rules.prose import is_acknowledgement, is_injected, is_paste, is_slash_command, request_text
 from nightschool.rules.recorded import did_something, outcome_of
 from nightschool.rules.signals import signals
@@ -62,8 +63,11 @@ class Work(Value):
     def passes(self, check: Footprint) -> bool:
         return judge((check,), self.outcome).score == 1.0
 
-    def holds(self, term: str | None) -> bool:
-        return term is not None and holds_term(self.text, term)
+    def right(self, check: Footprint) -> bool:
+        return right(check, self.text)
+
+    def wrong(self, check: Footprint) -> bool:
+        return wrong(check, self.text, self.outcome)
 
     def empty(self) -> bool:
         return not did_something(self.outcome)
@@ -111,7 +115,7 @@ def corrected_piece(history: History, moments: tuple[int, ...], check: Footprint
         return Unfit(code="not-told-apart", text="what was corrected would have passed the check")
     after = history.work(turns[last:])
     # Undoing the wrong thing names it, so what is unwanted may still stand in the work that mends it.
-    mended = after.holds(check.wanted) if check.wanted is not None else not after.holds(check.unwanted)
+    mended = after.right(check) if check.wanted is not None else not after.wrong(check)
     if not after.empty() and not mended:
         return Unfit(
             code="reference-fails", text="the session's own work after the correction does not show it"
@@ -128,12 +132,12 @@ def concerned_piece(history: History, work: Work, check: Footprint) -> int | Unf
     if not requests:
         return None
     prompt = requests[0]
-    if not work.holds(check.wanted) and not work.holds(check.unwanted):
+    if not work.right(check) and not work.wrong(check):
         return None
     unfit = start_known(history, prompt)
     if unfit is not None:
         return unfit
-    if work.holds(check.wanted) and not work.passes(check):
+    if work.right(check) and not work.passes(check):
         return Unfit(code="reference-fails", text="the session's own work does not pass the check")
     return prompt
 

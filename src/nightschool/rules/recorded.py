@@ -13,7 +13,7 @@ from typing import Any
 
 from nightschool.core.jobs import Delivered, FileChange
 from nightschool.core.sessions import CallStatus, Session, Speaker, ToolCall, Turn
-from nightschool.rules.checking import PATCH
+from nightschool.rules.footprints import PATCH
 
 _NUMBERED = re.compile(r"^\s*(\d{1,6})(?:\u2192|\t)(.*)$")
 _REMINDER = re.compile(r"\n*<system-reminder>.*?</system-reminder>\s*$", re.DOTALL)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from nightschool.core.values import Value
-from nightschool.rules.checking import holds_term
 from nightschool.rules.clauses import at_front, is_duty, is_lasting_order, is_prohibition
 from nightschool.rules.gist import gist
 from nightschool.rules.instructions import (
+    COMMAND,
     PAIRS,
     STANDING,
     UNWANTED,
@@ -139,7 +139,7 @@ def _states(part: str, *, leads: bool) -> bool:
 
 _BARE = re.compile(
     r"^(?:please\s+|bitte\s+)?(?:use|nimm|nutze|benutze|verwende|utilise[zr]?|usa|используй|使用|用)\s+"
-    r"(?P<w>`[^`\n]{1,60}`|[\w@$./:#+~*-]*[\w+#*/])[.!]*$",
+    rf"(?P<w>`[^`\n]{{1,60}}`|{COMMAND}|[\w@$./:#+~*-]*[\w+#*/])[.!]*$",
     re.IGNORECASE,
 )
 """The first half of "Use pnpm. Don't use npm.": an instruction only beside the other half."""
@@ -169,11 +169,10 @@ def _instruction(part: str) -> Explicit | None:
 
 def _item(template: Template, match: re.Match[str], part: str) -> Explicit | None:
     named = match.groupdict()
-    wanted = clear_term(named.get("w"), code_only=template.code_only)
-    unwanted = clear_term(named.get("u"), code_only=template.code_only)
-    if wanted is not None and unwanted is not None and holds_term(wanted, unwanted):
-        unwanted = None  # `uv run pytest`, not `pytest`: the right way holds the wrong word
-    if wanted is None and unwanted is None:
+    paired = {"w", "u"} <= named.keys()
+    wanted = clear_term(named.get("w"), code_only=template.code_only, paired=paired)
+    unwanted = clear_term(named.get("u"), code_only=template.code_only, paired=paired)
+    if wanted == unwanted:  # nothing is clear, or case alone tells them apart
         return None
     return Explicit(quote=part, position=0, wanted=wanted, unwanted=unwanted, forbids=wanted is None)
 
@@ -204,7 +203,7 @@ def _pair(first: Explicit, second: Explicit) -> Explicit | None:
         and other.wanted is None
         and other.unwanted is not None
     )
-    if not complete or holds_term(one.wanted or "", other.unwanted or ""):
+    if not complete or one.wanted == other.unwanted:
         return None
     return Explicit(
         quote=f"{first.quote} {second.quote}",
