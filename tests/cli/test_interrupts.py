@@ -70,6 +70,26 @@ def test_a_sigterm_is_a_first_interrupt(tmp_path: Path, more: tuple[signal.Signa
     assert told.count(b"\n") == 1
 
 
+def test_a_command_in_the_background_stops_for_a_sigterm_too(tmp_path: Path) -> None:
+    """A shell's `&` and nohup switch Ctrl-C off for what they start: told to end it stops cleanly all the
+    same."""
+    running, stopping, done = (tmp_path / name for name in ("running", "stopping", "done"))
+    os.mkfifo(running)
+    os.mkfifo(stopping)
+    arguments = [sys.executable, "-c", CODE, "wait", *map(str, (running, stopping, done))]
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = subprocess.Popen(arguments, stderr=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    running.read_bytes()
+    process.send_signal(signal.SIGTERM)
+    stopping.read_bytes()
+    _, told = process.communicate(timeout=30)
+    assert (process.returncode, done.exists()) == (143, True)
+    assert told.decode().startswith("stopped. What was finished is kept")
+
+
 def processes_in(folder: Path) -> list[bytes]:
     found = []
     for entry in Path("/proc").glob("[0-9]*"):

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 def main() -> NoReturn:
     """The entry point. Importing this room costs nothing; an interrupt is quiet from the first moment."""
     try:
+        signals = _Interrupts()
+        # Each by itself: what a shell starts in the background has its Ctrl-C switched off, and can be told
+        # to end all the same.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signals = _Interrupts()
             signal.signal(signal.SIGINT, signals)
-            if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-                signal.signal(signal.SIGTERM, signals)
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signals)
         from nightschool.cli.app import run  # noqa: PLC0415
 
         sys.exit(run(sys.argv[1:]))
