@@ -10,6 +10,7 @@ import pytest
 
 from nightschool import settings
 from nightschool.core.errors import UserError
+from nightschool.setting_kinds import Limits
 
 
 @pytest.fixture
@@ -207,7 +208,7 @@ def test_limits_become_the_budget(person: Path) -> None:
     person.write_text('[limits]\nmax_minutes = "none"\nmax_jobs = 7\nmax_dollars = 0.1\n')
     budget = settings.load(project=None, environment={}).limits.budget
     assert (budget.jobs, budget.wall, budget.tokens, budget.cost) == (7, None, None, Decimal("0.1"))
-    assert settings.Limits().budget.wall == timedelta(hours=1)
+    assert Limits().budget.wall == timedelta(hours=1)
 
 
 def test_every_setting_says_what_it_is() -> None:

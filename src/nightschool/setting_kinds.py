@@ -1,8 +1,10 @@
-"""What a value of a setting may be, and what is said of it. Relieves `settings` of the kinds of values."""
+"""What a value of a setting may be, and what is said of it, section by section. Relieves `settings`, which
+reads them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,6 +13,7 @@ from urllib.parse import urlsplit
 from annotated_types import Ge, Gt, Lt, MinLen
 from pydantic import AfterValidator, BeforeValidator, StringConstraints
 
+from nightschool.core.cycles import Budget
 from nightschool.core.forgetting import IgnoreList
 from nightschool.core.values import Value
 
@@ -175,3 +178,102 @@ class Mine(Value):
     """What is made of the sessions."""
 
     max_tasks: Annotated[Count, About("New tasks that one cycle makes.")] = 40
+
+
+PAYS = "what it costs is for the person to say"
+SENDS = "whom it is sent to, and with which key, is for the person to say"
+EXAMINES = "a clone must not ease the exam of its own rules"
+READS = "whose history is read, and where it is kept, is for the person to say"
+PUBLISHES = "what is written into their files is for the person to say"
+KEEPS = "how long their history is kept is for the person to say"
+REACHES = "what a clone's work may reach is for the person to say"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits(Value):
+    """Hard limits of one cycle. Unknown use counts as over a limit that is set."""
+
+    max_jobs: Annotated[Limit, About("Jobs that one cycle may start.", lower=True)] = 100
+    max_minutes: Annotated[Limit, About("Minutes that one cycle may last.", lower=True)] = 60
+    max_tokens: Annotated[Limit, About("Tokens that one cycle may use.", lower=True)] = None
+    max_dollars: Annotated[Dollars, About("US dollars that one cycle may cost.", lower=True)] = None
+    width: Annotated[Count, About("Jobs that run at once.", lower=True)] = 2
+    job_timeout_seconds: Annotated[
+        Count, About("Seconds after which a job is stopped; then it scores 0.", lower=True)
+    ] = 600
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(
+            jobs=self.max_jobs,
+            wall=None if self.max_minutes is None else timedelta(minutes=self.max_minutes),
+            tokens=self.max_tokens,
+            cost=self.max_dollars,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Harvest(Value):
+    """What is read of the transcripts. What a cap leaves out is read in the next cycle."""
+
+    lookback_hours: Annotated[Count, About("Hours that the first run looks back.")] = 72
+    lookback_limit_days: Annotated[
+        Count, About("Days to which the first run widens that, until there is enough to learn from.")
+    ] = 90
+    max_sessions: Annotated[Count, About("Sessions that one cycle reads.")] = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUp(Value):
+    """What is run once per commit, in a sandbox of its own, before work on that commit is practised: to
+    install what it depends on. What it leaves is laid under each attempt, which has no network."""
+
+    command: Annotated[
+        CommandLine, About("Command line, run by /bin/sh; a project's own is asked about first.")
+    ] = None
+    network: Annotated[Switch, About("Whether it has a network, that of this machine.", REACHES)] = False
+    minutes: Annotated[Count, About("Minutes after which it is stopped.", lower=True)] = 15
+    submodules: Annotated[Switch, About("Whether submodules are laid, as this machine has them.")] = False
+    lfs: Annotated[Switch, About("Whether large files have the content that this machine has.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate(Value):
+    """How a draft is examined."""
+
+    mode: Annotated[
+        Mode, About("`certify` proves a draft; `suggest` stages what did better, unproven.", EXAMINES)
+    ] = "certify"
+    alpha: Annotated[
+        Chance, About("Chance of a false accept over all drafts of one hold-out version.", lower=True)
+    ] = 0.10
+    margin: Annotated[
+        Chance, About("How much worse a draft may be that only shortens or deletes.", lower=True)
+    ] = 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publish(Value):
+    """What is asked before a file of the person changes."""
+
+    second_opinion: Annotated[
+        Switch, About("Whether detect-secrets (the extra `scan`) looks for secrets too.", PUBLISHES)
+    ] = False
+    auto_adopt: Annotated[
+        Switch,
+        About("Whether what passed is adopted unasked: of low risk, into files of yours alone.", PUBLISHES),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints(Value):
+    """Where the models are that agents in the sandbox reach, and which variable holds the key."""
+
+    anthropic_url: Annotated[Address, About("Base address of the Messages API.", SENDS)] = None
+    anthropic_key_variable: Annotated[Variable, About("Environment variable that holds its key.", SENDS)] = (
+        "ANTHROPIC_API_KEY"
+    )
+    openai_url: Annotated[Address, About("Base address of the Responses API.", SENDS)] = None
+    openai_key_variable: Annotated[Variable, About("Environment variable that holds its key.", SENDS)] = (
+        "OPENAI_API_KEY"
+    )

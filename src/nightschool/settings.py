@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
@@ -21,32 +21,39 @@ from platformdirs import user_data_path
 from platformdirs.unix import Unix
 from pydantic import TypeAdapter, ValidationError
 
-from nightschool.core.cycles import Budget
 from nightschool.core.errors import UserError
 from nightschool.core.forgetting import IgnoreList
 from nightschool.core.values import Value
 from nightschool.setting_kinds import (
+    KEEPS,
     NONE,
+    PAYS,
+    REACHES,
     READ,
+    READS,
     About,
-    Address,
     AgentsOwn,
     Allowed,
-    Chance,
-    CommandLine,
     Count,
-    Dollars,
+    Endpoints,
     Folder,
+    Gate,
+    Harvest,
     Ignore,
     Limit,
+    Limits,
     Mine,
-    Mode,
     Name,
     Names,
-    Switch,
+    Publish,
+    SetUp,
     Targets,
-    Variable,
 )
+
+
+class BadProjectFile(UserError):
+    """A project's own file is wrong. The person's settings may still be right."""
+
 
 PREFIX = "NIGHTSCHOOL_"
 CONFIG_VARIABLE = "NIGHTSCHOOL_CONFIG"
@@ -70,105 +77,6 @@ class Origin(Value):
         return self.where or "built-in default"
 
 
-PAYS = "what it costs is for the person to say"
-SENDS = "whom it is sent to, and with which key, is for the person to say"
-EXAMINES = "a clone must not ease the exam of its own rules"
-READS = "whose history is read, and where it is kept, is for the person to say"
-PUBLISHES = "what is written into their files is for the person to say"
-KEEPS = "how long their history is kept is for the person to say"
-REACHES = "what a clone's work may reach is for the person to say"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits(Value):
-    """Hard limits of one cycle. Unknown use counts as over a limit that is set."""
-
-    max_jobs: Annotated[Limit, About("Jobs that one cycle may start.", lower=True)] = 100
-    max_minutes: Annotated[Limit, About("Minutes that one cycle may last.", lower=True)] = 60
-    max_tokens: Annotated[Limit, About("Tokens that one cycle may use.", lower=True)] = None
-    max_dollars: Annotated[Dollars, About("US dollars that one cycle may cost.", lower=True)] = None
-    width: Annotated[Count, About("Jobs that run at once.", lower=True)] = 2
-    job_timeout_seconds: Annotated[
-        Count, About("Seconds after which a job is stopped; then it scores 0.", lower=True)
-    ] = 600
-
-    @property
-    def budget(self) -> Budget:
-        return Budget(
-            jobs=self.max_jobs,
-            wall=None if self.max_minutes is None else timedelta(minutes=self.max_minutes),
-            tokens=self.max_tokens,
-            cost=self.max_dollars,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Harvest(Value):
-    """What is read of the transcripts. What a cap leaves out is read in the next cycle."""
-
-    lookback_hours: Annotated[Count, About("Hours that the first run looks back.")] = 72
-    lookback_limit_days: Annotated[
-        Count, About("Days to which the first run widens that, until there is enough to learn from.")
-    ] = 90
-    max_sessions: Annotated[Count, About("Sessions that one cycle reads.")] = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetUp(Value):
-    """What is run once per commit, in a sandbox of its own, before work on that commit is practised: to
-    install what it depends on. What it leaves is laid under each attempt, which has no network."""
-
-    command: Annotated[
-        CommandLine, About("Command line, run by /bin/sh; a project's own is asked about first.")
-    ] = None
-    network: Annotated[Switch, About("Whether it has a network, that of this machine.", REACHES)] = False
-    minutes: Annotated[Count, About("Minutes after which it is stopped.", lower=True)] = 15
-    submodules: Annotated[Switch, About("Whether submodules are laid, as this machine has them.")] = False
-    lfs: Annotated[Switch, About("Whether large files have the content that this machine has.")] = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate(Value):
-    """How a draft is examined."""
-
-    mode: Annotated[
-        Mode, About("`certify` proves a draft; `suggest` stages what did better, unproven.", EXAMINES)
-    ] = "certify"
-    alpha: Annotated[
-        Chance, About("Chance of a false accept over all drafts of one hold-out version.", lower=True)
-    ] = 0.10
-    margin: Annotated[
-        Chance, About("How much worse a draft may be that only shortens or deletes.", lower=True)
-    ] = 0.15
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publish(Value):
-    """What is asked before a file of the person changes."""
-
-    second_opinion: Annotated[
-        Switch, About("Whether detect-secrets (the extra `scan`) looks for secrets too.", PUBLISHES)
-    ] = False
-    auto_adopt: Annotated[
-        Switch,
-        About("Whether what passed is adopted unasked: of low risk, into files of yours alone.", PUBLISHES),
-    ] = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoints(Value):
-    """Where the models are that agents in the sandbox reach, and which variable holds the key."""
-
-    anthropic_url: Annotated[Address, About("Base address of the Messages API.", SENDS)] = None
-    anthropic_key_variable: Annotated[Variable, About("Environment variable that holds its key.", SENDS)] = (
-        "ANTHROPIC_API_KEY"
-    )
-    openai_url: Annotated[Address, About("Base address of the Responses API.", SENDS)] = None
-    openai_key_variable: Annotated[Variable, About("Environment variable that holds its key.", SENDS)] = (
-        "OPENAI_API_KEY"
-    )
-
-
 def _home() -> Path:
     return user_data_path("nightschool", appauthor=False)
 
@@ -189,15 +97,15 @@ class Settings(Value):
     retention_days: Annotated[
         Limit, About("Days after which a session, a report and an agent's answer are forgotten.", KEEPS)
     ] = None
-    limits: Limits = Limits()
-    harvest: Harvest = Harvest()
+    limits: Limits = field(default_factory=Limits)
+    harvest: Harvest = field(default_factory=Harvest)
     mine: Mine = field(default_factory=Mine)
-    setup: SetUp = SetUp()
+    setup: SetUp = field(default_factory=SetUp)
     ignore: Ignore = field(default_factory=Ignore)
-    gate: Gate = Gate()
+    gate: Gate = field(default_factory=Gate)
     targets: Targets = field(default_factory=Targets)
-    publish: Publish = Publish()
-    endpoints: Endpoints = Endpoints()
+    publish: Publish = field(default_factory=Publish)
+    endpoints: Endpoints = field(default_factory=Endpoints)
     ignore_here: IgnoreList = field(default_factory=IgnoreList)
     """The list of the project's own file, which holds for its own sessions."""
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
@@ -294,18 +202,20 @@ def load(
     file = Path(named).expanduser() if named else config_path()
     for name, value in _from_file(file, must_exist=bool(named)):
         _take(found, origins, name, value, Origin(place="file", where=str(file)))
-    for place in _between(project, folder):
+    theirs: Sequence[IgnoreList] = ()
+    for place in () if project is None else places(project, folder):
         file = place / PROJECT_FILE
-        for name, value in _from_file(file, must_exist=False):
-            _take(found, origins, name, value, Origin(place="project", where=str(file)))
-    theirs = IgnoreList() if project is None else project_ignore(project)
+        with _of_project():
+            for name, value in _from_file(file, must_exist=False):
+                _take(found, origins, name, value, Origin(place="project", where=str(file)))
+            theirs = (*theirs, project_ignore(place))
     for name, text in _from_environment(environment):
         origin = Origin(place="environment", where=KEYS[name].variable)
         _take(found, origins, name, text, origin)
     for name, value in (flags or {}).items():
         if value is not None:
             _take(found, origins, name, value, Origin(place="flag", where=KEYS[name].flag))
-    return replace(_built(found, origins), ignore_here=theirs)
+    return replace(_built(found, origins), ignore_here=joined(theirs))
 
 
 def project_ignore(root: Path) -> IgnoreList:
@@ -318,10 +228,25 @@ def project_ignore(root: Path) -> IgnoreList:
     return Ignore(**{name.partition(".")[2]: value for name, value in found.items()}).rules
 
 
-def _between(project: Path | None, folder: Path | None) -> list[Path]:
+def joined(lists: Sequence[IgnoreList]) -> IgnoreList:
+    """What any of them leaves out."""
+    return IgnoreList(
+        projects=tuple(dict.fromkeys(item for one in lists for item in one.projects)),
+        paths=tuple(dict.fromkeys(item for one in lists for item in one.paths)),
+        words=tuple(dict.fromkeys(item for one in lists for item in one.words)),
+    )
+
+
+@contextmanager
+def _of_project() -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        raise BadProjectFile(str(error)) from error
+
+
+def places(project: Path, folder: Path | None) -> list[Path]:
     """The project's root, and the folders below it on the way to one of its own."""
-    if project is None:
-        return []
     inside = folder is not None and folder.is_relative_to(project)
     parts = folder.relative_to(project).parts if folder is not None and inside else ()
     return [project.joinpath(*parts[:depth]) for depth in range(len(parts) + 1)]
@@ -347,7 +272,7 @@ def _built(found: Mapping[str, Any], origins: Mapping[str, Origin]) -> Settings:
 def _from_file(file: Path, *, must_exist: bool) -> Iterator[tuple[str, object]]:
     try:
         document = tomllib.loads(file.read_bytes().decode("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if must_exist:
             raise UserError(f"{CONFIG_VARIABLE} names {file}, which is not there") from None
         return

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, partial
 from importlib.metadata import entry_points
@@ -47,11 +47,12 @@ from nightschool.core.sessions import Roots, in_text
 from nightschool.core.skills import FILE, Skill
 from nightschool.core.tasks import only_root
 from nightschool.core.values import digest_of
+from nightschool.project_settings import provision_at
 from nightschool.rules.aims import Targets, named
 from nightschool.rules.gate import Policy
 from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.redaction import Redactor
-from nightschool.settings import PROJECT_FILE, Origin, Settings, config_path, load, project_ignore
+from nightschool.settings import Origin, Settings, config_path, project_ignore
 from nightschool.stages.aiming import Aiming
 from nightschool.stages.cycle import Cycle
 from nightschool.stages.door import Door
@@ -239,15 +240,9 @@ class Parts:
         chosen = self.settings.gate
         return Policy(mode=chosen.mode, alpha=chosen.alpha, margin=chosen.margin)
 
-    def provision(self, project: str) -> tuple[Provision, Origin]:
-        """What workspaces of a project are given, as the settings for that project say, and who says so."""
-        root = Path(project)
-        file = root if root.is_absolute() and (root / PROJECT_FILE).is_file() else None
-        chosen = load(project=file, environment=self.environment)
-        plain = Provision(submodules=chosen.setup.submodules, lfs=chosen.setup.lfs)
-        asked = chosen.setup
-        full = replace(plain, setup=asked.command, network=asked.network, minutes=asked.minutes)
-        return (full if asked.command else plain), chosen.origin("setup.command")
+    def provision(self, project: str, folder: str = "") -> tuple[Provision, Origin]:
+        """What workspaces are given for work that began in a folder of a project, and who says so."""
+        return provision_at(project, folder, self.environment)
 
     def preparation(self, *, project: str | None, progress: Progress) -> Preparation:
         """Reading and mining over one project (its root), or over all with None."""
@@ -332,7 +327,7 @@ class Parts:
             aiming=aiming,
             door=door,
             replay=replay,
-            set_ups=SetUps(sandbox=self.sandbox(), redact=self.redact),
+            set_ups=SetUps(sandbox=self.sandbox(), redact=self.redact, provided=replay.provided),
             policy=self.policy(),
             options=options,
             edit_budget=self.settings.edit_budget,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import project_builders as builders
 from nightschool.cli import app
 from nightschool.core.errors import NotAllowed
 from nightschool.testing.demo import lay_out
@@ -124,3 +125,62 @@ def test_a_project_may_not_ask_for_a_network(project: Path, capsys: pytest.Captu
     (project / ".nightschool.toml").write_text('[setup]\ncommand = "true"\nnetwork = true\n')
     assert app.run(["run", "--yes"]) == 2
     assert "setup.network may not be set by a project" in capsys.readouterr().err
+
+
+@pytest.fixture
+def monorepo(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person with sessions in two packages of one repository, and more at its top; standing at the top."""
+    person = tmp_path / "person"
+    root = builders.monorepo(person / "work").root
+    for folder in (root, root / "packages/web", root / "packages/api"):
+        builders.sessions(person, builders.Kind(name="mono", directory=folder, root=root))
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("NIGHTSCHOOL_LIMITS_MAX_JOBS", "9")
+    monkeypatch.setattr("nightschool.stages.replay.PAUSE_SECONDS", 0.0)
+    return root
+
+
+def test_each_package_is_set_up_by_its_own_file(
+    monorepo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Work that began in a package has its set-up, run there; other work has the root's. The plan shows
+    both, whose they are and where they are run."""
+    asks(monorepo, "echo 1 > of-root")
+    asks(monorepo / "packages/web", "echo 1 > of-web")
+    assert app.run(["run", "--dry-run"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"set-up of {monorepo}, once per commit, in a sandbox" in told
+    assert f"set-up of {monorepo}/packages/web, once per commit in the folder packages/web" in told
+    assert "packages/api" not in told
+    assert app.run(["run", "--yes"]) == 3
+    made = {str(path.relative_to(layer.parent)) for layer in layers(tmp_path) for path in below(layer.parent)}
+    assert made == {"workspace/of-root", "workspace/packages/web/of-web"}
+
+
+def below(layer: Path) -> list[Path]:
+    return [path for path in (layer / "workspace").rglob("*") if path.is_file()]
+
+
+def test_a_packages_set_up_that_fails_stops_that_package_alone(
+    monorepo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rest of the repository is practised; a package may also say that it needs none."""
+    asks(monorepo, "true")
+    asks(monorepo / "packages/web", "exit 5")
+    asks(monorepo / "packages/api", "none")
+    assert app.run(["run", "--yes", "--json"]) == 3
+    report = json.loads(capsys.readouterr().out)
+    (told,) = [note for note in report["notes"] if "cannot be set up" in note]
+    assert told.startswith(f"{monorepo}/packages/web cannot be set up")
+    assert report["trials"] > 0
+    assert report["spend"]["lost"] == 0
+
+
+def test_a_packages_ignore_list_is_used_wherever_it_is_read_from(
+    monorepo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sessions that began in the package are left out, also by a harvest from elsewhere; others are not."""
+    builders.write(monorepo, {"packages/web/.nightschool.toml": '[ignore]\nwords = ["pnpm"]\n'})
+    assert app.run(["run", "--dry-run", "--json", "--project", str(monorepo)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["tasks"]) == 10

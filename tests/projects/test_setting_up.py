@@ -261,3 +261,19 @@ def test_a_layer_names_its_folders_last(project: Path, tmp_path: Path) -> None:
     (layer / "workspace/made/a").write_text("half")
     with sandbox.open(plan) as workspace:
         assert (workspace.root / "made/a").read_text() == "1\n"
+
+
+def test_a_set_up_of_a_folder_is_run_in_it(project: Path, tmp_path: Path) -> None:
+    """Its command starts in the folder of the file that says it; a commit that has no such folder, or a
+    link in its place, needs nothing of it."""
+    sandbox = UnsafeProcessSandbox(work=tmp_path / "work")
+    plan = plan_of(project, "pwd > where && test -d ../../packages", folder="packages/web")
+    with sandbox.open(plan) as workspace:
+        assert (workspace.root / "packages/web/where").read_text().endswith("/packages/web\n")
+    for number, folder in enumerate(("packages/gone", "packages/link")):
+        (project / "packages/link").unlink(missing_ok=True)
+        (project / "packages/link").symlink_to("web")
+        builders.write(project, {"number": str(number)})
+        builders.commit(project)
+        with sandbox.open(plan_of(project, "pwd > where; exit 1", folder=folder)) as workspace:
+            assert not list(workspace.root.rglob("where"))

@@ -103,7 +103,7 @@ def test_a_task_from_a_file_is_left_out_as_a_session_is(rules: IgnoreList, by: s
     """By its request, what its checks look for, its files and its project; not by our own names of kinds."""
     found = Ignoring(own=rules).task(TASK)
     assert found == (None if by is None else Why("ignored", f"by ignore.{by} of your list"))
-    theirs = Ignoring(of_project={TASK.project: rules}.__getitem__).task(TASK)
+    theirs = Ignoring(of_project=lambda place: rules if place == TASK.project else IgnoreList()).task(TASK)
     assert (theirs is None) == (by is None)
 
 
@@ -115,6 +115,16 @@ def test_a_projects_own_list_speaks_of_its_own_sessions() -> None:
     assert inside is not None
     assert not inside.by_person
     assert rules.session(replace(SESSION, project="/work/other")) is None
+
+
+def test_a_folders_own_list_speaks_of_the_sessions_that_began_in_it() -> None:
+    """The lists from the root down to the folder all count, and none of a folder beside it."""
+    lists = {"/work/mono/packages/a": IgnoreList(words=("zanzibar",))}
+    rules = Ignoring(of_project=lambda place: lists.get(place, IgnoreList()), root=lambda _: "/work/mono")
+    for folder, left_out in (("packages/a", True), ("packages/a/src", True), ("packages/ab", False)):
+        found = rules.session(replace(SESSION, project=f"/work/mono/{folder}"))
+        assert (found is not None) == left_out, folder
+    assert rules.session(replace(SESSION, project="/work/mono")) is None
 
 
 def test_an_unreadable_list_of_a_project_leaves_its_sessions_out() -> None:

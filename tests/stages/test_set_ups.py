@@ -16,7 +16,7 @@ def fails(project: str, job: Job) -> Outcome | None:
     if job.task is None:
         return None
     raise SetUpFailed(
-        project=project,
+        place=project,
         commit="c0ffee" * 7,
         command=f"fetch {TOKEN}",
         came_to="ended with exit code 5",

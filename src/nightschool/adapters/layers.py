@@ -100,17 +100,19 @@ def _make(folder: Path, plan: SandboxPlan, source: GitSource, sandbox: Sandbox) 
     bare = SandboxPlan(
         workspace=plan.workspace,
         name=plan.name,
+        folder=provision.folder,
         provision=replace(provision, setup=None),
         network=provision.network,
         cancelled=plan.cancelled,
     )
     with sandbox.open(bare) as workspace:
         before = _stamps(workspace.root)
+        argv: tuple[str, ...] = ("/bin/sh", "-c", provision.setup or "")
+        begins = workspace.root / provision.folder
+        if not begins.is_dir() or begins.resolve() != workspace.root.resolve() / provision.folder:
+            argv = ("true",)  # of what came to the repository later this commit needs nothing
         execution = workspace.execute(
-            Command(
-                argv=("/bin/sh", "-c", provision.setup or ""), timeout=timedelta(minutes=provision.minutes)
-            ),
-            plan.cancelled,
+            Command(argv=argv, timeout=timedelta(minutes=provision.minutes)), plan.cancelled
         )
         failed = _trouble(execution, provision)
         if failed is not None:
@@ -149,7 +151,7 @@ def _failure(
 ) -> SetUpFailed:
     said = (execution.stderr.strip() or execution.stdout)[-COMPLAINT_BYTES:]
     return SetUpFailed(
-        project=source.repository,
+        place=f"{source.repository}/{provision.folder}".rstrip("/"),
         commit=source.commit,
         command=provision.setup or "",
         came_to=came_to,

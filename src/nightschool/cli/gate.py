@@ -15,7 +15,7 @@ from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
 from nightschool.cli.render import Table
 from nightschool.cli.run import AllProjects, MaxJobs, Model, Project, Runner
-from nightschool.core.errors import UserError
+from nightschool.core.errors import NotAllowed, UserError
 
 if TYPE_CHECKING:
     from nightschool.stages.cycle import Cycle
@@ -141,8 +141,8 @@ def _measured(
             with told_to.shown(out, "calibrate, jobs", total=jobs):
                 if remaining:
                     cycle.set_up(calibration.tasks)
-                for failed in cycle.set_ups.failed.values():
-                    raise failed
+                for stop in cycle.set_ups.stops.values():
+                    raise NotAllowed([(stop.code, stop.told)])
                 ended = calibration.go_on(wanted)
         return noise.result(out, cycle, calibration, wanted=wanted, ended=ended)
 

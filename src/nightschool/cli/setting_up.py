@@ -24,19 +24,26 @@ FOLDER = "agreed"
 def provisions(
     parts: Parts, tasks: Iterable[Task], out: Output, *, yes: bool, asks: bool = True
 ) -> dict[str, Provision]:
-    """What the workspaces of each project are given. Asks once for each command that a project brought;
-    raises `NotAllowed` where nobody agrees. Without `asks` nothing will be run, so nobody is asked."""
-    from nightschool.core.jobs import Provision  # noqa: PLC0415 - help needs no tasks
+    """What workspaces are given, by project and by folder with settings of its own. Asks once for each
+    command that a project brought; raises `NotAllowed` where nobody agrees. Without `asks` nothing will be
+    run, so nobody is asked."""
+    from nightschool.core.jobs import provided  # noqa: PLC0415 - help needs no tasks
     from nightschool.core.tasks import GitSource  # noqa: PLC0415
+    from nightschool.project_settings import speaking  # noqa: PLC0415
 
+    folders: dict[str, set[str]] = {}
+    for task in tasks:
+        if isinstance(task.workspace, GitSource):
+            folders.setdefault(task.project, set()).add(task.folder)
     found: dict[str, Provision] = {}
-    for project in sorted({task.project for task in tasks if isinstance(task.workspace, GitSource)}):
-        provision, origin = parts.provision(project)
-        if provision == Provision():
-            continue
-        if provision.setup is not None and asks and origin.place == "project":
-            _agree(parts, provision, origin, out, yes=yes)
-        found[project] = provision
+    for project in sorted(folders):
+        for folder in speaking(project, folders[project]):
+            provision, origin = parts.provision(project, folder)
+            if provision == provided(found, project, folder)[1]:
+                continue  # as above it, or nothing at all
+            if provision.setup is not None and asks and origin.place == "project":
+                _agree(parts, provision, origin, out, yes=yes)
+            found[f"{project}/{folder}".rstrip("/")] = provision
     return found
 
 
@@ -70,7 +77,8 @@ def told(found: Mapping[str, Provision]) -> list[str]:
 def _text(provision: Provision, lead: str) -> str:
     network = "with the network of this machine" if provision.network else "without a network"
     lines = "".join(f"\n  {line}" for line in (provision.setup or "").splitlines())
-    return f"{lead}, once per commit, in a sandbox, {network}:{lines}"
+    where = f" in the folder {provision.folder}" if provision.folder else ""
+    return f"{lead}, once per commit{where}, in a sandbox, {network}:{lines}"
 
 
 def _place(parts: Parts, provision: Provision) -> Path:

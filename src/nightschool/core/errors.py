@@ -58,41 +58,41 @@ class WorkspaceUnavailable(NightschoolError):
 
 
 class SetUpFailed(NightschoolError):
-    """The set-up of one project failed: no job of that project can begin, others go on."""
+    """The set-up of one project, or of a folder of it, failed: no job of it can begin, others go on."""
 
     LINES, WIDTH, COMMAND_WIDTH = 8, 600, 200
     """What is shown of the end of the output, and of the command."""
 
     def __init__(
-        self, *, project: str, commit: str, command: str, came_to: str, said: str, way_out: str
+        self, *, place: str, commit: str, command: str, came_to: str, said: str, way_out: str
     ) -> None:
-        self.project = project
-        """Its root."""
+        self.place = place
+        """Root of the project, or a folder of it that has a set-up of its own."""
         self.commit = commit
         self.command = command
         self.came_to = came_to
         self.said = said
         """Like the command whole, so that it is redacted before it is cut."""
         self.way_out = way_out
+        words = " ".join(command.split())
+        cut = words if len(words) <= self.COMMAND_WIDTH else f"{words[: self.COMMAND_WIDTH]}..."
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         shown = " | ".join(lines[-self.LINES :])[-self.WIDTH :]
-        ended = f"the end of what it said: {shown}" if shown else "it said nothing"
-        super().__init__(f"{self.why}. {ended[0].upper()}{ended[1:]}. The way out: {way_out}")
+        ended = f"The end of what it said: {shown}" if shown else "It said nothing"
+        super().__init__(
+            f"{place} cannot be set up, so its tasks are not practised: setup.command (`{cut}`) {came_to} "
+            f"at commit {commit[:12]}. {ended}. The way out: {way_out}"
+        )
 
     @property
     def why(self) -> str:
-        """Without what the command said, and without the way out."""
-        command = " ".join(self.command.split())
-        cut = command if len(command) <= self.COMMAND_WIDTH else f"{command[: self.COMMAND_WIDTH]}..."
-        return (
-            f"{self.project} cannot be set up, so its tasks are not practised: setup.command (`{cut}`) "
-            f"{self.came_to} at commit {self.commit[:12]}"
-        )
+        """In a few words."""
+        return f"{self.place} cannot be set up: setup.command {self.came_to}"
 
     def redacted(self, redact: Callable[[str], str]) -> SetUpFailed:
         """The same, fit to be stored and shown."""
         return SetUpFailed(
-            project=self.project,
+            place=self.place,
             commit=self.commit,
             command=redact(self.command),
             came_to=redact(self.came_to),

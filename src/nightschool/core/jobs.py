@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -42,6 +43,9 @@ class Provision(Value):
     """A command line that is run once per commit, in a sandbox of its own. None: nothing is run."""
     network: bool = False
     """Whether that command, and nothing else, has a network."""
+    folder: str = ""
+    """Where below the top that command is run: the folder of the file that says it. Not run at a commit
+    that has no such folder."""
     minutes: int = 15
     """After which it is stopped."""
     submodules: bool = False
@@ -54,6 +58,17 @@ class Provision(Value):
         """Kinds of what a commit does not hold that are laid under it."""
         kinds = ((SUBMODULE, self.submodules), (LARGE_FILES, self.lfs))
         return frozenset(kind for kind, laid in kinds if laid)
+
+
+def provided(provisions: Mapping[str, Provision], project: str, folder: str = "") -> tuple[str, Provision]:
+    """What work that began in a folder of a project is given, and the place that says so: the nearest one
+    from that folder up to the project's root."""
+    parts = folder.split("/") if folder else []
+    for depth in range(len(parts), -1, -1):
+        place = "/".join((project, *parts[:depth]))
+        if place in provisions:
+            return place, provisions[place]
+    return project, Provision()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ class Ignoring(Value):
 
     own: IgnoreList = NOTHING
     of_project: Callable[[str], IgnoreList | str] = lambda _: NOTHING
-    """By the project's root; a text says what is wrong with its file."""
+    """By the project's root, or a folder below it; a text says what is wrong with its file."""
     root: Callable[[str], str] = str
     oldest: datetime | None = None
     """What ended before is not kept."""
@@ -81,11 +81,24 @@ class Ignoring(Value):
         found = _named(self.own, held, "your list")
         if found is not None or not root:
             return found
-        theirs = self.of_project(root)
-        if isinstance(theirs, str):
-            return Why("ignored", f"its project's ignore list cannot be read: {theirs}", by_person=False)
-        found = _named(theirs, held, "its project's list")
-        return None if found is None else found._replace(by_person=False)
+        for place in _down(root, held.folder):
+            theirs = self.of_project(place)
+            if isinstance(theirs, str):
+                return Why("ignored", f"its project's ignore list cannot be read: {theirs}", by_person=False)
+            found = _named(theirs, held, "its project's list")
+            if found is not None:
+                return found._replace(by_person=False)
+        return None
+
+
+def _down(root: str, folder: str) -> Iterator[str]:
+    """The project's root, and the folders on the way to one below it: each may have a list."""
+    yield root
+    place = root
+    below = folder.removeprefix(f"{root}/") if folder.startswith(f"{root}/") else ""
+    for part in below.split("/") if below else ():
+        place = f"{place}/{part}"
+        yield place
 
 
 class _Held(NamedTuple):

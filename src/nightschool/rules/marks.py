@@ -107,14 +107,14 @@ def sitting(
 ) -> Sitting:
     """Of the pool's `tasks` those of the version that serve, and all that are protected, whichever version
     they came with. With `chosen` (what a person's file names) the held-out ones among these alone, whether
-    or not they were there when the version was opened; what is protected guards in any case. No task
-    of the projects `without` sits: none of them can be tried.
+    or not they were there when the version was opened; what is protected guards in any case. None of
+    the tasks `without` sits: they cannot be tried.
     """
     known = standings(marks)
     kept, protected = [], []
     for task in sorted(tasks, key=lambda task: task.id):
         standing = known.get(task.id, NOTHING_SAID)
-        if task.split is not Split.HOLDOUT or task.project in without:
+        if task.split is not Split.HOLDOUT or task.id in without:
             continue
         named = chosen is not None and task.id in chosen
         if standing.out is not None or not (named or standing.serves(task)):

@@ -137,7 +137,7 @@ class Cycle:
 
     def set_up(self, tasks: Sequence[Task]) -> None:
         """Try the set-ups before a job is started. Of a project whose own fails nothing is practised."""
-        self.set_ups.try_out(tasks, self.replay.provision, tell=self.replay.tell)
+        self.set_ups.try_out(tasks, tell=self.replay.tell)
 
     def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
         """What the cycle read, tried and came to."""
@@ -177,7 +177,7 @@ class Cycle:
             notes=(
                 *self.notes,
                 *slept(ended - prepared.started_at, self.clock.awake() - prepared.awake),
-                *(str(error) for error in self.set_ups.failed.values()),
+                *(stop.told for stop in self.set_ups.stops.values()),
                 *self._losses(),
                 *_notes(mined, learned),
                 *self._stale(learned),
@@ -191,7 +191,7 @@ class Cycle:
     def _losses(self) -> tuple[str, ...]:
         """What tries were lost to, the most frequent first, in the words that the door redacted."""
         tries = self.store.find(LostTry, owner=self.number)
-        told = {error.why for error in self.set_ups.failed.values()}
+        told = {stop.why for stop in self.set_ups.stops.values()}
         lost = Counter(f"{one.reason}: {one.message}" for one in tries if one.message not in told)
         most = lost.most_common(LOSSES)
         return tuple(
@@ -246,9 +246,9 @@ class Cycle:
         found = stand(candidate, aim, target, aiming=self.aiming, store=self.store, live=self.live)
         if found.done is not None:
             return _learned(candidate, *found.done)
-        why = self.set_ups.keeps_from(t for t in mined.tasks if candidate.id in t.concerns)
-        if why is not None:
-            return _learned(candidate, "set-up-failed", why)
+        stop = self.set_ups.keeps_from(t for t in mined.tasks if candidate.id in t.concerns)
+        if stop is not None:
+            return _learned(candidate, stop.code, stop.why)
         mined = replace(mined, tasks=self.set_ups.kept(mined.tasks))
         live, cases = found.live, found.cases
         draft = open_draft(cases, target, base, live)
@@ -330,7 +330,7 @@ class Cycle:
     def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
         if mined.holdout is None:
             return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
-        sat = _sitting(mined.holdout, self.store, mined.chosen, without=frozenset(self.set_ups.failed))
+        sat = _sitting(mined.holdout, self.store, mined.chosen, kept=self.set_ups.kept)
         key = self._key(draft.digest, base, mined.holdout, sat.tasks)
         self._count_pairs(key)
         exam = Exam(
@@ -410,13 +410,15 @@ def _sitting(
     store: Store,
     chosen: frozenset[str] | None = None,
     *,
-    without: frozenset[str] = frozenset(),
+    kept: Callable[[Sequence[Task]], tuple[Task, ...]] = tuple,
 ) -> Sitting:
+    """`kept`: those that can be tried."""
     tasks = pooled(store, holdout.pool)
     missing = set(holdout.tasks) - {task.id for task in tasks}
     if missing:
         raise NotFound(f"hold-out {holdout.id} names {min(missing)}, a task that is not in the store")
-    return sitting(holdout, tasks, store.find(TaskMark), chosen=chosen, without=without)
+    without = {task.id for task in tasks} - {task.id for task in kept(tasks)}
+    return sitting(holdout, tasks, store.find(TaskMark), chosen=chosen, without=frozenset(without))
 
 
 def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:

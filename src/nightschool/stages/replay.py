@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from nightschool.core.errors import BudgetExhausted
 from nightschool.core.harness import Absent
-from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Provision, Role
+from nightschool.core.jobs import Failed, Job, JobOptions, Outcome, Provision, Role, provided
 from nightschool.core.ports import Engine, Progress, Store
 from nightschool.core.sessions import skills_loaded
 from nightschool.core.tasks import Task
@@ -40,7 +40,8 @@ class Replay:
     """Trials that stayed lost, by arm."""
     made: int = 0
     provisions: dict[str, Provision] = field(default_factory=dict)
-    """By project; what is not named is given nothing."""
+    """By the folder whose settings say so: a project's root, or a folder below it whose own say otherwise.
+    What is not named is given nothing."""
     about: str = ""
     """Stands before what is told."""
     _doing: str = ""
@@ -63,9 +64,9 @@ class Replay:
         given = sorted(self.provisions.items())
         return digest_of(self.options, self.surface_version, *([given] if given else []))
 
-    def provision(self, task: Task) -> Provision:
-        """What its workspace is given."""
-        return self.provisions.get(task.project, Provision())
+    def provided(self, task: Task) -> tuple[str, Provision]:
+        """What its workspace is given, and the folder whose settings say so."""
+        return provided(self.provisions, task.project, task.folder)
 
     def lacking(self, absent: Sequence[Absent]) -> Iterator[Absent]:
         """Of what the commits do not hold what these workspaces are not given either."""
@@ -102,7 +103,7 @@ class Replay:
             harness=request.harness,
             workspace=request.task.workspace,
             folder=request.task.folder,
-            provision=self.provision(request.task),
+            provision=self.provided(request.task)[1],
             options=self.options,
             task=request.task.id,
             surface_version=self.surface_version,
