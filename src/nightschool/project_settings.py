@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from nightschool.core.cycles import Budget
 from nightschool.core.jobs import Provision
-from nightschool.settings import PROJECT_FILE, Origin, load, places
+from nightschool.settings import PROJECT_FILE, BadProjectFile, Origin, Settings, keys_in, load, places
+
+LIMITS = ("limits.max_jobs", "limits.max_minutes", "limits.max_tokens", "limits.max_dollars")
+"""Those of a project's own file hold for its part of a run over several."""
+OF_WORK = ("setup.", "ignore.")
+"""Sections that concern each work and session in the file's folder, wherever a run is started."""
 
 
 def speaking(project: str, folders: Iterable[str]) -> list[str]:
@@ -38,3 +45,58 @@ def provision_at(project: str, folder: str, environment: Mapping[str, str]) -> t
         folder="" if where == root else str(where.relative_to(root)),
     )
     return full, origin
+
+
+def wrong(project: str, folders: Iterable[str], environment: Mapping[str, str]) -> str | None:
+    """What is wrong with the files of a project, that of its root and those that its work began below; None
+    where nothing is."""
+    for folder in speaking(project, folders):
+        try:
+            load(project=Path(project), folder=Path(project, folder), environment=environment)
+        except BadProjectFile as error:
+            return str(error)
+    return None
+
+
+def own_limits(project: str, environment: Mapping[str, str], whole: Settings) -> tuple[Budget, str] | None:
+    """The limits that a project's own file sets, and that file; None where it sets none. What the person
+    says by flag or variable goes before it, as in a run over that project alone."""
+    chosen = load(project=Path(project), environment=environment)
+    own = {
+        key
+        for key in LIMITS
+        if chosen.origin(key).place == "project" and whole.origin(key).place not in {"environment", "flag"}
+    }
+    if not own:
+        return None
+    said = chosen.limits.budget
+    jobs, wall, tokens, cost = (key in own for key in LIMITS)
+    budget = Budget(
+        jobs=said.jobs if jobs else None,
+        wall=said.wall if wall else None,
+        tokens=said.tokens if tokens else None,
+        cost=said.cost if cost else None,
+    )
+    return budget, str(Path(project, PROJECT_FILE))
+
+
+def unused(project: str, folders: Iterable[str], *, standing: Path | None) -> list[str]:
+    """What the files of a project say and a run does not heed, with the way to have it heeded. `standing`:
+    the folder of it that the run is started for; None for a run over several projects."""
+    root = Path(project)
+    heeded = [] if standing is None else [place for place in places(root, standing) if place != root]
+    told = []
+    for folder in speaking(project, folders):
+        place = root / folder
+        if place in heeded or (place == root and standing is not None):
+            continue
+        also = LIMITS if place == root else ()
+        keys = [
+            key for key in keys_in(place / PROJECT_FILE) if not key.startswith(OF_WORK) and key not in also
+        ]
+        if keys:
+            told.append(
+                f"{place / PROJECT_FILE}: {', '.join(keys)}: not used in this run, but in one of that folder "
+                f"(nightschool run --project {shlex.quote(str(place))})"
+            )
+    return told

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -202,20 +202,21 @@ def load(
     file = Path(named).expanduser() if named else config_path()
     for name, value in _from_file(file, must_exist=bool(named)):
         _take(found, origins, name, value, Origin(place="file", where=str(file)))
-    theirs: Sequence[IgnoreList] = ()
+    theirs = IgnoreList()
     for place in () if project is None else places(project, folder):
         file = place / PROJECT_FILE
         with _of_project():
             for name, value in _from_file(file, must_exist=False):
                 _take(found, origins, name, value, Origin(place="project", where=str(file)))
-            theirs = (*theirs, project_ignore(place))
+    if project is not None:
+        theirs = ignored_on_the_way(project, folder)
     for name, text in _from_environment(environment):
         origin = Origin(place="environment", where=KEYS[name].variable)
         _take(found, origins, name, text, origin)
     for name, value in (flags or {}).items():
         if value is not None:
             _take(found, origins, name, value, Origin(place="flag", where=KEYS[name].flag))
-    return replace(_built(found, origins), ignore_here=joined(theirs))
+    return replace(_built(found, origins), ignore_here=theirs)
 
 
 def project_ignore(root: Path) -> IgnoreList:
@@ -228,12 +229,18 @@ def project_ignore(root: Path) -> IgnoreList:
     return Ignore(**{name.partition(".")[2]: value for name, value in found.items()}).rules
 
 
-def joined(lists: Sequence[IgnoreList]) -> IgnoreList:
-    """What any of them leaves out."""
+def keys_in(file: Path) -> tuple[str, ...]:
+    """The keys that a file says something of. Raises `UserError` where it cannot be read."""
+    return tuple(name for name, _ in _from_file(file, must_exist=False))
+
+
+def ignored_on_the_way(project: Path, folder: Path | None) -> IgnoreList:
+    """What any of the files leaves out from a project's root down to a folder of it."""
+    lists = [project_ignore(place) for place in places(project, folder)]
     return IgnoreList(
-        projects=tuple(dict.fromkeys(item for one in lists for item in one.projects)),
-        paths=tuple(dict.fromkeys(item for one in lists for item in one.paths)),
-        words=tuple(dict.fromkeys(item for one in lists for item in one.words)),
+        projects=tuple(item for one in lists for item in one.projects),
+        paths=tuple(item for one in lists for item in one.paths),
+        words=tuple(item for one in lists for item in one.words),
     )
 
 

@@ -63,3 +63,73 @@ def test_a_set_up_that_fails_ends_the_practice_of_its_project_alone(
     (told,) = [note for note in report["notes"] if "cannot be set up" in note]
     assert told.startswith(f"{home}/one cannot be set up")
     assert "/two" not in told
+
+
+WRONG = {
+    "no TOML": ("= nonsense", "is no TOML file"),
+    "unknown key": ("[limits]\nmax_job = 3\n", "unknown setting 'limits.max_job'"),
+    "wrong type": ('[limits]\nmax_jobs = "three"\n', "limits.max_jobs is 'three'"),
+    "too much": ("[limits]\nmax_jobs = 10\n", "a project may lower it only"),
+}
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
+@pytest.mark.parametrize(("text", "word"), WRONG.values(), ids=WRONG)
+def test_a_project_with_a_wrong_file_is_left_out_and_told(
+    text: str,
+    word: str,
+    known: bool,  # noqa: FBT001 - a parameter of the table
+    home: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The others are practised, the file and what is wrong with it are told, and the exit code says that
+    something is: whether its sessions were read before or not. Nothing that is known of it is lost."""
+    if known:
+        assert app.run(["run", "--dry-run", "--all-projects"]) == 0
+        assert app.run(["harvest"]) == 0
+    builders.write(home / "one", {".nightschool.toml": text})
+    report = None
+    for arguments in (["--all-projects"], ["--project", "../two", "--project", "."]):
+        report = ran(capsys, *arguments, code=2)
+        (told,) = [note for note in report["notes"] if note.startswith("a project is left out")]
+        assert f"{home}/one/.nightschool.toml" in told
+        assert word in told
+        assert set(tried(home)) == {"two"}
+    # Where the list of what to ignore can be read they are read too.
+    assert report is not None
+    assert report["sessions_known"] in ({10} if known else {5, 10})
+    assert app.run(["run", "--dry-run", "--all-projects"]) == 2
+    assert word in capsys.readouterr().out
+    assert app.run(["run", "--yes"]) == 2, "a run of that project alone"
+
+
+def test_each_project_keeps_its_own_limits(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a project's file lowers holds for jobs on its tasks; the person's limits hold for all of them;
+    and what is not heeded in such a run is told."""
+    text = "[limits]\nmax_jobs = 2\nwidth = 1\n[gate]\nalpha = 0.05\n"
+    builders.write(home / "one", {".nightschool.toml": text})
+    report = ran(capsys, "--all-projects")
+    counted = tried(home)
+    assert counted.count("one") <= 2
+    assert report["budget"]["jobs"] == 9
+    notes = "\n".join(report["notes"])
+    assert f"{home}/one: at most what {home}/one/.nightschool.toml allows its part" in notes
+    assert "limits.width, gate.alpha: not used in this run" in notes
+    assert "limits.max_jobs" not in notes
+
+
+def test_a_flag_goes_before_the_limits_of_a_project(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in a run over one project: what the person says by hand is the last word."""
+    builders.write(home / "one", {".nightschool.toml": "[limits]\nmax_jobs = 1\n"})
+    report = ran(capsys, "--all-projects", "--max-jobs", "8")
+    assert not [note for note in report["notes"] if "allows its part" in note]
+    assert {"one", "two"} == set(tried(home))
+
+
+def test_the_limits_of_the_folder_that_one_stands_in_are_no_limits_of_the_whole(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run over several projects is no run of the one that the person happens to stand in."""
+    builders.write(home / "one", {".nightschool.toml": "[limits]\nmax_minutes = 3\n"})
+    report = ran(capsys, "--all-projects")
+    assert report["budget"]["wall"] == ran(capsys, "--project", "../two")["budget"]["wall"]

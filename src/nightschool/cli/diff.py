@@ -39,7 +39,7 @@ def diff(
 
     if (before is None) != (after is None):
         raise UserError("diff takes two cycles, A and B, or none: then the last two of this project")
-    with reading(fleeting=True) as parts:
+    with reading(fleeting=True, forgiving=True) as parts:
         if before is None or after is None:
             first, second = newest_cycles(parts.store, root_of(project), 2)
         else:

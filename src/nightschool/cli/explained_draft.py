@@ -35,7 +35,7 @@ def explain(name: str, out: Output) -> ExitCode:
     from nightschool.stages.publish import objections  # noqa: PLC0415
     from nightschool.stages.releases import dossier  # noqa: PLC0415
 
-    with opening(fleeting=True) as parts:
+    with opening(fleeting=True, forgiving=True) as parts:
         case = dossier(parts.store, name)
         asked = _conditions(case, parts)
         against = objections(

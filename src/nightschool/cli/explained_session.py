@@ -43,7 +43,7 @@ def explain(name: str, out: Output) -> ExitCode:
     from nightschool.rules.explaining import explained  # noqa: PLC0415
 
     # On a copy of the store: reading and mining tell what they make of the session, and leave nothing.
-    with opening(rehearsal=True) as parts:
+    with opening(rehearsal=True, forgiving=True) as parts:
         found = _read(parts, name)
         session = found.result.session
         mined = _mined(parts, found)
@@ -75,6 +75,8 @@ def _read(parts: Parts, name: str) -> _Read:
 
 def _refuse_unread(parts: Parts, ref: TranscriptRef, session: Session | None) -> None:
     """What may not be read is not told either. What is only too old to be kept may be looked at."""
+    from nightschool.core.sessions import Session  # noqa: PLC0415
+    from nightschool.rules.ignoring import BAD_SETTINGS  # noqa: PLC0415
     from nightschool.rules.telling import why_left_out  # noqa: PLC0415
 
     ignoring = parts.ignoring()
@@ -84,9 +86,13 @@ def _refuse_unread(parts: Parts, ref: TranscriptRef, session: Session | None) ->
     if why is None or why.reason == "too-old":
         return
     name = ref.path if session is None else session.id
+    if why.reason == BAD_SETTINGS and parts.store.get(Session, name) is not None:
+        return  # it was let in while its project's list could be read
     way = "take what names it off the list"
     if why.reason == "forgotten":
         way = f"`nightschool forget {shlex.quote(name)} --allow`, or of its project, lets it be read again"
+    if why.reason == BAD_SETTINGS:
+        way = "mend it or move it away"
     raise UserError(f"{name} is not told: {why_left_out(why.reason, why.detail)}; {way}")
 
 

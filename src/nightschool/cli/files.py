@@ -45,7 +45,7 @@ def releases(which: Which = None, *, json: Json = False) -> ExitCode:
     from nightschool.stages.pins import pinned  # noqa: PLC0415
     from nightschool.stages.releases import digest_of_file, published, recover, undo_of  # noqa: PLC0415
 
-    with opening() as parts:
+    with opening(forgiving=True) as parts:
         with suppress(Busy):  # whoever publishes now closes what a killed one left
             recover(parts.store, parts.live)
         known = parts.store.find(Release)

@@ -67,7 +67,7 @@ def forget(
     if not what.strip():
         raise UserError("forget what? An empty name would mean the folder that you stand in")
     out = Output(json=json)
-    with opening(fleeting=dry_run) as parts:
+    with opening(fleeting=dry_run, forgiving=True) as parts:
         named = _named(parts, what)
         forgetting = parts.forgetting()
         scheduling = scheduling_here(parts.settings)

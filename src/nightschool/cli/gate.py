@@ -13,6 +13,7 @@ from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
+from nightschool.cli.reading import typed
 from nightschool.cli.render import Table
 from nightschool.cli.run import AllProjects, MaxJobs, Model, Project, Runner
 from nightschool.core.errors import NotAllowed, UserError
@@ -111,12 +112,12 @@ def _measured(
     yes: bool,
 ) -> ExitCode:
     """The base against itself."""
-    from nightschool.cli import expected, opening, setting_up  # noqa: PLC0415 - help needs no store
+    from nightschool.cli import expected, opening, project_files, setting_up  # noqa: PLC0415 - help needs no store
     from nightschool.core.tasks import Task  # noqa: PLC0415
     from nightschool.stages.calibrate import newest  # noqa: PLC0415
 
     root = None if all_projects else opening.project_root(project, out)
-    with opening.opening(flags, project, rehearsal=dry_run) as parts:
+    with opening.opening(flags, project, rehearsal=dry_run, own=all_projects) as parts:
         holdout = newest(parts.store, root or "")
         if holdout is None:
             return noise.without_tasks(out, root)
@@ -124,6 +125,10 @@ def _measured(
         cycle = parts.cycle(project=root, progress=told_to)
         with cycle.held():
             held = [task for task in parts.store.find(Task, root) if task.id in holdout.tasks]
+            files = project_files.said(parts, held, root, typed(project or Path()).resolve())
+            if files.wrong:
+                raise UserError("; ".join(files.wrong))
+            files.into(cycle)
             cycle.replay.provisions |= setting_up.provisions(parts, held, out, yes=yes, asks=not dry_run)
             calibration = cycle.calibration(holdout)
             remaining = calibration.remaining(wanted)

@@ -56,7 +56,7 @@ def history(*, project: Project = None, all_projects: AllProjects = False, json:
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no store
 
     root = None if all_projects else root_of(project)
-    with reading(fleeting=True) as parts:
+    with reading(fleeting=True, forgiving=True) as parts:
         known, others = parts.store.find(CycleReport), without_report(parts.store)
     found = of_project(known, root)[::-1]
     # Of which project nobody can tell may be of this one: what it used is not to be hidden.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nightschool.cli.reading import root_of, typed
+from nightschool.cli.reading import root_of, settings_at, typed
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,18 +31,18 @@ def opening(
     rehearsal: bool = False,
     fleeting: bool = False,
     own: bool = False,
+    forgiving: bool = False,
 ) -> Iterator[Parts]:
     """The parts over the person's own store; in a rehearsal over a copy of it that is thrown away.
 
     `fleeting`: nothing will be stored, so where there is no store yet none is left behind. `own`: by the
-    person's settings alone, so that no file of a project keeps a change from being taken back.
+    person's settings alone, so that no file of a project keeps a change from being taken back. `forgiving`:
+    a project's file that is wrong is told and left aside; for what only reads the store, or takes away.
     """
-    from nightschool.settings import load  # noqa: PLC0415 - help needs no settings
     from nightschool.wiring import opened  # noqa: PLC0415
 
     environment = dict(os.environ)
-    root, place = Path(root_of(project)), typed(project or Path()).resolve()
-    settings = load(project=None if own else root, folder=place, environment=environment, flags=flags)
+    settings = settings_at(project, flags, own=own, forgiving=forgiving)
     if not (rehearsal or (fleeting and not (settings.home / DATABASE).exists())):
         with opened(settings, environment=environment, person_home=Path.home()) as parts:
             yield parts

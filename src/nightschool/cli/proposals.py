@@ -34,7 +34,7 @@ def proposals(
     from nightschool.stages.releases import drafts  # noqa: PLC0415
 
     roots = only(project, every=all_projects)
-    with opening() as parts:
+    with opening(forgiving=True) as parts:
         known = [case for case in drafts(parts.store)[::-1] if concerns(case.draft.target.project, roots)]
         kept = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
         waiting = dossiers.waiting(known[::-1], parts)
@@ -69,7 +69,7 @@ def show(proposal: Name, *, diff: WithDiff = False, json: Json = False) -> ExitC
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.stages.releases import dossier  # noqa: PLC0415
 
-    with opening() as parts:
+    with opening(forgiving=True) as parts:
         case = dossier(parts.store, proposal)
         out, know = Output(json=json), beforehand.to_know(case, parts)
         if json:

@@ -7,16 +7,18 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from nightschool.cli.output import Output
+from nightschool.cli.render import Line
 from nightschool.core.errors import Busy, UserError
 
 if TYPE_CHECKING:
-    from nightschool.cli.output import Output
     from nightschool.settings import Settings
     from nightschool.wiring import Parts
 
@@ -63,11 +65,14 @@ def where(roots: frozenset[str] | None) -> str:
 
 
 @contextmanager
-def reading(sources: Sequence[str] | None = None, *, fleeting: bool = False) -> Iterator[Parts]:
-    """The parts, over the person's own store, with the sources that were named. `fleeting`: see `opening`."""
+def reading(
+    sources: Sequence[str] | None = None, *, fleeting: bool = False, forgiving: bool = False
+) -> Iterator[Parts]:
+    """The parts, over the person's own store, with the sources that were named; the rest is of `opening`."""
     from nightschool.cli.opening import opening  # noqa: PLC0415 - it imports this module
 
-    with opening({"sources": tuple(sources) if sources else None}, fleeting=fleeting) as parts:
+    flags = {"sources": tuple(sources) if sources else None}
+    with opening(flags, fleeting=fleeting, forgiving=forgiving) as parts:
         yield parts
 
 
@@ -88,12 +93,36 @@ def while_busy(act: Callable[[], T], out: Output) -> T:
             time.sleep(STEP)
 
 
-def settings_here(flags: Mapping[str, object] | None = None) -> Settings:
+def settings_here(*, forgiving: bool = False) -> Settings:
     """The settings as they hold in this folder."""
-    from nightschool.settings import load  # noqa: PLC0415
+    return settings_at(None, None, forgiving=forgiving)
 
-    root = Path(root_of(None))
-    return load(project=root, folder=typed(Path()).resolve(), environment=dict(os.environ), flags=flags)
+
+def settings_at(
+    project: Path | None,
+    flags: Mapping[str, object] | None,
+    *,
+    own: bool = False,
+    forgiving: bool = False,
+) -> Settings:
+    """The settings as they hold in a folder, by default this one; see `opening`."""
+    from nightschool.settings import BadProjectFile, ignored_on_the_way, load  # noqa: PLC0415 - help needs no settings
+
+    environment = dict(os.environ)
+    root, place = Path(root_of(project)), typed(project or Path()).resolve()
+    if own:
+        chosen = load(project=None, environment=environment, flags=flags)
+        with suppress(UserError):
+            chosen = replace(chosen, ignore_here=ignored_on_the_way(root, place))
+        return chosen
+    try:
+        return load(project=root, folder=place, environment=environment, flags=flags)
+    except BadProjectFile as error:
+        if not forgiving:
+            raise
+        aside = "it is left aside here; a run refuses until it is mended or moved away"
+        Output().note(Line(f"warning: {error}; {aside}", "yellow"))
+    return load(project=None, environment=environment, flags=flags)
 
 
 def root_of(project: Path | None) -> str:

@@ -64,7 +64,7 @@ def report(
     kind = _format(form, output)
     if output == STDOUT and json and kind != "json":
         raise UserError(f"--json prints one JSON document: name a file for {kind}, or take --format json")
-    with reading(fleeting=True) as parts:
+    with reading(fleeting=True, forgiving=True) as parts:
         called, cycle, text = _content(parts, name, kind, root_of(project))
         if output == STDOUT:
             return out.file(text)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightschool.cli import chosen_tasks, expected, planned, setting_up
+from nightschool.cli import chosen_tasks, expected, planned, project_files, setting_up
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
+from nightschool.cli.reading import typed
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from nightschool.cli.chosen_tasks import Given
     from nightschool.cli.planned import Course
+    from nightschool.cli.project_files import Said
     from nightschool.core.cycles import CycleReport
     from nightschool.stages.aiming import Aiming
     from nightschool.stages.prepare import Preparation, Prepared
@@ -95,27 +97,43 @@ def run(  # noqa: PLR0913 - one parameter an option
         _ask_about_home(root, out)
     told_to = Told()
     given = chosen_tasks.Given.of(tasks, root)
-    # The settings of one project hold for that project: for several, those of this folder.
-    single = project[0] if project and len(project) == 1 else None
-    with opening.opening(flags, single, rehearsal=dry_run) as parts:
+    # The settings of one project hold for that project: for several, the person's own and each one's limits.
+    single = project[0] if project else None
+    with opening.opening(flags, single, rehearsal=dry_run, own=_several(root)) as parts:
         if dry_run:
-            return _rehearsed(parts, _aiming(parts, root, scope, skill), root, told_to, out, given)
+            return _rehearsed(parts, _aiming(parts, root, scope, skill), root, told_to, out, given, single)
         notes = [] if given is None else given.permit(parts)
         cycle = parts.cycle(project=root, scope=scope, skill=skill, progress=told_to)
         cycle.notes += notes
         with cycle.held():
             with told_to.shown(out, "run"):
                 prepared = _prepared(parts, cycle.preparation, given)
+            said = _said(parts, prepared, root, single)
+            said.into(cycle)
             if cycle.aiming.chosen(prepared.mined.candidates):
                 cycle.door.runner.check()
                 if not yes and not practised(parts, cycle.door.name):
-                    out.note(*_plan(parts, prepared, root, cycle.aiming))
+                    out.note(*_plan(parts, prepared, root, cycle.aiming), *said.told)
                     out.confirm("Start?", otherwise="pass --yes to start without being asked")
-                cycle.replay.provisions |= setting_up.provisions(parts, prepared.mined.tasks, out, yes=yes)
+                fit = said.fit(prepared.mined.tasks)
+                cycle.replay.provisions |= setting_up.provisions(parts, fit, out, yes=yes)
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
         lines = [*told(report), f"report: {keep(parts, report)}, and the same as .md and .json"]
-    return out.result(report, lines, code_of(item.code for item in report.learned))
+    code = ExitCode.WRONG_USE if said.wrong else code_of(item.code for item in report.learned)
+    return out.result(report, lines, code)
+
+
+def _said(parts: Parts, prepared: Prepared, root: str | None, single: Path | None) -> Said:
+    """What the files of the projects say of this run."""
+    standing, left_out = typed(single or Path()).resolve(), prepared.harvested.left_out
+    return project_files.said(parts, prepared.mined.tasks, root, standing, left_out)
+
+
+def _several(pool: str | None) -> bool:
+    from nightschool.core.tasks import only_root  # noqa: PLC0415 - help needs no tasks
+
+    return pool is None or only_root(pool) is None
 
 
 def _ask_about_home(pool: str | None, out: Output) -> None:
@@ -161,18 +179,26 @@ def _aiming(parts: Parts, root: str | None, scope: str, skill: str | None) -> Ai
 
 
 def _rehearsed(
-    parts: Parts, aiming: Aiming | None, root: str | None, told_to: Told, out: Output, given: Given | None
+    parts: Parts,
+    aiming: Aiming | None,
+    root: str | None,
+    told_to: Told,
+    out: Output,
+    given: Given | None,
+    single: Path | None,
 ) -> ExitCode:
     """What a run would do. It needs no agent: what is missing is a line of the plan."""
     with told_to.shown(out, "read"):
         prepared = _prepared(parts, parts.preparation(project=root, progress=told_to), given)
+    said = _said(parts, prepared, root, single)
     plan = [*_plan(parts, prepared, root, aiming), *(given.unreviewed() if given is not None else [])]
+    plan += said.told
     if prepared.mined.candidates:
-        plan += setting_up.told(
-            setting_up.provisions(parts, prepared.mined.tasks, out, yes=False, asks=False)
-        )
+        fit = said.fit(prepared.mined.tasks)
+        plan += setting_up.told(setting_up.provisions(parts, fit, out, yes=False, asks=False))
     document = _planned(plan, prepared, planned.courses(parts, prepared.mined.candidates, aiming))
-    return out.result(document, [*plan, "nothing was started, stored or staged"])
+    code = ExitCode.WRONG_USE if said.wrong else ExitCode.DONE
+    return out.result(document, [*plan, "nothing was started, stored or staged"], code)
 
 
 def _plan(parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | None) -> list[Piece | str]:

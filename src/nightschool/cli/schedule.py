@@ -70,7 +70,7 @@ def schedule(context: typer.Context, *, json: Json = False) -> ExitCode:
                 f"--json stands behind the whole command: schedule {context.invoked_subcommand} ..."
             )
         return ExitCode.DONE
-    scheduling = scheduling_here(settings_here())
+    scheduling = scheduling_here(settings_here(forgiving=True))
     look, log = scheduling.look(), scheduling.memory.log
     pieces: list[Piece | str] = [*look_pieces(look)]
     if log.exists():
@@ -97,7 +97,7 @@ def print_entry(
       nightschool schedule print --cron
       nightschool schedule print --systemd --at 02:30 --all-projects
     """
-    chosen = settings_here()
+    chosen = settings_here(forgiving=True)
     scheduling = scheduling_here(chosen)
     scheduler = scheduling.choose(_asked(cron=cron, systemd=systemd), otherwise="cron")
     projects = _wanted(scheduling.memory.plan(), _roots(project, all_projects=all_projects))
@@ -153,7 +153,7 @@ def remove(*, project: Projects = None, json: Json = False) -> ExitCode:
       nightschool schedule remove
       nightschool schedule remove --project ~/shop
     """
-    chosen = settings_here()
+    chosen = settings_here(forgiving=True)
     scheduling = scheduling_here(chosen)
     plan = scheduling.memory.plan()
     out = {root_of(folder) for folder in project or ()}

@@ -35,7 +35,7 @@ def start(*, project: Projects = None, all_projects: AllProjects = False, json: 
 
     if bool(project) == all_projects:
         raise UserError("name what to run: --project DIR (may be given again), or --all-projects")
-    scheduling = scheduling_here(settings_here())
+    scheduling = scheduling_here(settings_here(forgiving=True))
     folder, clock = scheduling.memory, scheduling.clock
     try:
         with folder.held():

@@ -49,7 +49,7 @@ def status(*, project: Only = None, all_projects: Every = False, json: Json = Fa
     from nightschool.stages.releases import drafts  # noqa: PLC0415
 
     roots = only(project, every=all_projects)
-    with reading(fleeting=True) as parts:
+    with reading(fleeting=True, forgiving=True) as parts:
         reports = [found for found in parts.store.find(CycleReport) if concerns(found.project, roots)]
         # By the order of writing: a clock that was set back does not bring an old one to the front.
         last = reports[-1] if reports else None

@@ -52,7 +52,7 @@ def export(
 
     path, root = typed(file), root_of(project)
     _may_write(path, force=force)
-    with opening(fleeting=True) as parts:
+    with opening(fleeting=True, forgiving=True) as parts:
         store = parts.store
         marked = standings(store.find(TaskMark))
         found = [find_task(store, name) for name in ids or ()]

@@ -55,7 +55,7 @@ def tasks(
     from nightschool.rules.marks import standings  # noqa: PLC0415
 
     root = None if all_projects else root_of(project)
-    with reading(fleeting=True) as parts:
+    with reading(fleeting=True, forgiving=True) as parts:
         found = parts.store.find(Task, root)
         said, marked = said_of(parts.store), standings(parts.store.find(TaskMark))
         told = [*_told(found, said, marked), *_legend()] if found else _none(parts, root)
@@ -78,7 +78,7 @@ def show(task: Named, *, json: Json = False) -> ExitCode:
     from nightschool.rules.marks import standings  # noqa: PLC0415
     from nightschool.stages.mark import find_task  # noqa: PLC0415
 
-    with reading(fleeting=True) as parts:
+    with reading(fleeting=True, forgiving=True) as parts:
         found = find_task(parts.store, task)
         marks = parts.store.find(TaskMark, found.id)
         said, marked = said_of(parts.store), standings(marks)

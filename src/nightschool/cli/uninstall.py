@@ -63,7 +63,7 @@ def uninstall(
     from nightschool.wiring import own_files, variables_file  # noqa: PLC0415
 
     out = Output(json=json)
-    settings = settings_here()
+    settings = settings_here(forgiving=True)
     files = own_files(settings.home)
     named = os.environ.get(CONFIG_VARIABLE)
     config = Path(named).expanduser() if named else config_path()

@@ -18,6 +18,9 @@ from nightschool.core.tasks import FilesSource, Footprint, Task
 from nightschool.core.values import Digest, Value, digest_of
 
 NOTHING = IgnoreList()
+BAD_SETTINGS = "bad-settings"
+"""The reason where a project's file cannot be read: it might have named the session, so nothing of it is
+stored; and it might not have, so nothing that is stored is forgotten."""
 
 
 class Why(NamedTuple):
@@ -84,7 +87,7 @@ class Ignoring(Value):
         for place in _down(root, held.folder):
             theirs = self.of_project(place)
             if isinstance(theirs, str):
-                return Why("ignored", f"its project's ignore list cannot be read: {theirs}", by_person=False)
+                return Why(BAD_SETTINGS, theirs, by_person=False)
             found = _named(theirs, held, "its project's list")
             if found is not None:
                 return found._replace(by_person=False)

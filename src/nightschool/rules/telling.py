@@ -18,6 +18,7 @@ LEFT_OUT = {
     "dangling-link": "a link that leads nowhere",
     "vanished": "gone before it could be read",
     "ignored": "on an ignore list",
+    "bad-settings": "its project's settings file is wrong",
     "forgotten": "you had it forgotten",
     "too-old": "older than you keep it",
 }

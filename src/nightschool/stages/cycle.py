@@ -119,6 +119,7 @@ class Cycle:
             self.set_up(prepared.mined.tasks)
         for place, candidate in enumerate(candidates, start=1):
             self.replay.about = f"correction {place} of {len(candidates)}: "
+            self.replay.owner = candidate.project
             try:
                 learned.append(self._learn(candidate, prepared.mined))
             except BudgetExhausted as error:

@@ -17,6 +17,7 @@ from nightschool.core.errors import BudgetExhausted, NightschoolError, SetUpFail
 from nightschool.core.harness import File
 from nightschool.core.jobs import Failed, Finished, Job, LostTry, Outcome, Reason, Reservation, Usage
 from nightschool.core.ports import Clock, Redact, Runner, Store
+from nightschool.rules.telling import counted
 
 TOKENS_BOOKED = 60_000
 """Booked for a job before anything is known of its like: an agent's short task with its system prompt."""
@@ -75,7 +76,7 @@ class Door:
         with self._lock:
             if self._over() is not None:
                 return 0
-            return _fitting(self._spend, self.budget)
+            return fitting(self._spend, self.budget)
 
     def stopped_by(self) -> str | None:
         """Which limit ended the budget, in words; None while there is some left."""
@@ -165,7 +166,7 @@ class Door:
             )
         self.store.commit(record)
         with self._lock:
-            self._spend = _added(self._spend, outcome.usage, lost=lost)
+            self._spend = added(self._spend, outcome.usage, lost=lost)
 
     def _bounded(self, outcome: Outcome) -> Outcome:
         """The outcome with its texts redacted before anything is stored."""
@@ -190,11 +191,7 @@ class Door:
 
     def _over(self) -> str | None:
         """Why no further job may start; called with the lock held."""
-        if self.budget.jobs is not None and self._spend.jobs >= self.budget.jobs:
-            return f"the limit of {self.budget.jobs} jobs is reached"
-        if self.budget.wall is not None and self._worked() >= self.budget.wall:
-            return f"the limit of {self.budget.wall.total_seconds() / 60:.0f} minutes is reached"
-        return _no_room(self._spend, self.budget)
+        return used_up(self._spend, self.budget, self._worked())
 
     def _worked(self) -> timedelta:
         """Neither a sleep nor a clock that was set takes time of the limit away, or gives any."""
@@ -204,6 +201,15 @@ class Door:
 def _not_begun(why: str) -> Failed:
     """A loss before any agent was started: that it used nothing is known."""
     return Failed(reason=Reason.INFRASTRUCTURE, message=why, usage=Usage(tokens=0, cost=Decimal(0)))
+
+
+def used_up(spend: Spend, budget: Budget, worked: timedelta) -> str | None:
+    """Why no further job may start, in words."""
+    if budget.jobs is not None and spend.jobs >= budget.jobs:
+        return f"the limit of {counted(budget.jobs, 'job')} is reached"
+    if budget.wall is not None and worked >= budget.wall:
+        return f"the limit of {budget.wall.total_seconds() / 60:.0f} minutes is reached"
+    return _no_room(spend, budget)
 
 
 def _no_room(spend: Spend, budget: Budget) -> str | None:
@@ -222,7 +228,7 @@ def _no_room(spend: Spend, budget: Budget) -> str | None:
     return None
 
 
-def _fitting(spend: Spend, budget: Budget) -> int:
+def fitting(spend: Spend, budget: Budget) -> int:
     """How many jobs fit under the limits on jobs, tokens and money, where none of these is over yet."""
     fitting = [UNLIMITED_JOBS]
     if budget.jobs is not None:
@@ -234,7 +240,8 @@ def _fitting(spend: Spend, budget: Budget) -> int:
     return max(0, min(fitting))
 
 
-def _added(spend: Spend, usage: Usage, *, lost: bool) -> Spend:
+def added(spend: Spend, usage: Usage, *, lost: bool) -> Spend:
+    """The spend with one job settled."""
     return replace(
         spend,
         unsettled=spend.unsettled - 1,

@@ -37,7 +37,7 @@ from nightschool.core.tasks import (
 from nightschool.core.trials import Trial
 from nightschool.core.values import Digest
 from nightschool.rules.forgetting import Chosen, Known, Plan, plan
-from nightschool.rules.ignoring import Ignoring
+from nightschool.rules.ignoring import BAD_SETTINGS, Ignoring
 from nightschool.rules.telling import counted
 
 LOCKS = ("harvest", "publish")
@@ -79,12 +79,12 @@ class Forgetting:
         seen = {offset.session: offset.mtime for offset in self.store.find(Offset)}
         for session in self.store.find(Session):
             why = ignoring.session(session, changed=seen.get(session.session_id))
-            if why is not None:
+            if why is not None and why.reason != BAD_SETTINGS:
                 (old if why.reason == "too-old" else named).add(session.id)
         written = {
             task.session
             for task in self.store.find(Task)
-            if task.imported and ignoring.task(task) is not None
+            if task.imported and (why := ignoring.task(task)) is not None and why.reason != BAD_SETTINGS
         }
         chosen = Chosen(sessions=frozenset(named | old | written), before=ignoring.oldest)
         done = self.forget(chosen, for_good=False)

@@ -23,7 +23,7 @@ from nightschool.core.sessions import (
     in_text,
 )
 from nightschool.core.values import Record, Value
-from nightschool.rules.ignoring import Ignoring, Why
+from nightschool.rules.ignoring import BAD_SETTINGS, Ignoring, Why
 
 LOCK = "harvest"
 AT_ONCE = 64
@@ -293,7 +293,7 @@ class _Run:
             # A project's own list may change without a word to us: what it left out is read each time.
             rules=self.request.ignoring.digest if why.by_person else None,
             reason=why.reason,
-            stored=session.id if stored else "",
+            stored=session.id if stored and why.reason != BAD_SETTINGS else "",
         )
 
     def _keep(self, session: Session | None, offset: Offset | None) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nightschool.core.errors import BudgetExhausted
@@ -17,6 +18,7 @@ from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, digest_of
 from nightschool.rules.checking import JUDGE_VERSION, judge
 from nightschool.stages.door import Door
+from nightschool.stages.shares import Share
 
 TRIES = 3
 """A job that failed outside of itself (429, 5xx, sandbox start) is tried so often on the same draw."""
@@ -42,12 +44,19 @@ class Replay:
     provisions: dict[str, Provision] = field(default_factory=dict)
     """By the folder whose settings say so: a project's root, or a folder below it whose own say otherwise.
     What is not named is given nothing."""
+    shares: dict[str, Share] = field(default_factory=dict)
+    """By project: what its own file leaves it, in a run over several."""
+    owner: str = ""
+    """The project whose correction is learned from; "" where several are."""
     about: str = ""
     """Stands before what is told."""
     _doing: str = ""
+    _project: dict[Digest, str] = field(default_factory=dict)
+    """By job: whose share it is of."""
 
     def left(self) -> int:
-        return self.door.left()
+        share = self.shares.get(self.owner)
+        return self.door.left() if share is None else min(self.door.left(), share.left())
 
     def tell(self, words: str) -> None:
         self._doing = self.about + words
@@ -78,20 +87,33 @@ class Replay:
     def ask(self, job: Job) -> Outcome:
         """One job that is no trial (an edit), through the same engine, retries and budget."""
         safe = self.door.safe(job)
-        if self.door.known(safe) is None and self.door.left() == 0:
-            raise BudgetExhausted(self.door.stopped_by() or "the budget is used up")
+        self._need_room({safe.key: self.owner} if self.door.known(safe) is None else {})
         return self._run({safe.key: safe})[safe.key]
 
     def trials(self, requests: Sequence[TrialRequest]) -> Sequence[Trial]:
         jobs = [self.door.safe(self.job(request)) for request in requests]
-        new = {job.key for job in jobs if self.door.known(job) is None}
-        if new and len(new) > self.door.left():
-            reason = self.door.stopped_by() or f"{len(new)} more jobs do not fit into the budget"
-            raise BudgetExhausted(reason)
+        self._need_room(
+            {
+                job.key: request.task.project
+                for request, job in zip(requests, jobs, strict=True)
+                if self.door.known(job) is None
+            }
+        )
         outcomes = self._run({job.key: job for job in jobs})
         return [
             self._trial(request, job, outcomes[job.key]) for request, job in zip(requests, jobs, strict=True)
         ]
+
+    def _need_room(self, new: Mapping[Digest, str]) -> None:
+        """Raise `BudgetExhausted` where these jobs, each with its project, do not all fit."""
+        self._project = dict(new)
+        if new and len(new) > self.door.left():
+            reason = self.door.stopped_by() or f"{len(new)} more jobs do not fit into the budget"
+            raise BudgetExhausted(reason)
+        for project, jobs in Counter(new.values()).items():
+            share = self.shares.get(project)
+            if share is not None and (why := share.refuses(jobs)) is not None:
+                raise BudgetExhausted(why)
 
     def job(self, request: TrialRequest) -> Job:
         """The job of a trial. Only a trial of the gate carries arm and draw; others are shared by key."""
@@ -112,8 +134,8 @@ class Replay:
             draw=request.draw,
         )
 
-    def _run(self, jobs: dict[str, Job]) -> dict[str, Outcome]:
-        outcomes: dict[str, Outcome] = {}
+    def _run(self, jobs: dict[Digest, Job]) -> dict[Digest, Outcome]:
+        outcomes: dict[Digest, Outcome] = {}
         waiting = dict(jobs)
         for attempt in range(TRIES):
             if attempt:
@@ -125,16 +147,34 @@ class Replay:
                 self.engine.stop()
                 raise
             waiting = {key: job for key, job in jobs.items() if _lost(outcomes[key])}
-            if not waiting or self.door.left() < len(waiting):
+            if not waiting or not self._fit(waiting):
                 break
         return outcomes
 
-    def _round(self, jobs: dict[str, Job]) -> dict[str, Outcome]:
+    def _fit(self, jobs: Collection[Digest]) -> bool:
+        shares = [(share, len(mine)) for share, mine in self._shared(jobs)]
+        return len(jobs) <= self.door.left() and not any(share.refuses(count) for share, count in shares)
+
+    def _shared(self, jobs: Collection[Digest]) -> Iterator[tuple[Share, list[Digest]]]:
+        """The shares that these jobs are of, each with its own. What was finished before is of none."""
+        for project, share in self.shares.items():
+            mine = [key for key in jobs if self._project.get(key) == project]
+            if mine:
+                yield share, mine
+
+    def _round(self, jobs: dict[Digest, Job]) -> dict[Digest, Outcome]:
+        shared, began = list(self._shared(jobs)), self.door.clock.awake()
+        for share, mine in shared:
+            share.began(len(mine))
         tickets = {self.engine.submit(job): key for key, job in jobs.items()}
-        outcomes: dict[str, Outcome] = {}
+        outcomes: dict[Digest, Outcome] = {}
         for ticket, outcome in self.engine.completed():
             outcomes[tickets[ticket]] = outcome
             self._report()
+        for share, mine in shared:
+            share.worked += self.door.clock.awake() - began
+            for key in mine:
+                share.ended(outcomes[key].usage, lost=_lost(outcomes[key]))
         return outcomes
 
     def _trial(self, request: TrialRequest, job: Job, outcome: Outcome) -> Trial:
