@@ -429,6 +429,11 @@ def project_root(folder: Path) -> str:
     return GitProjects().root(in_text(str(folder)))
 
 
+def worktree_of(folder: Path) -> str | None:
+    """The working tree that holds a folder, where the files of its project are those of another."""
+    return GitProjects().worktree(str(folder))
+
+
 def known(kind: str) -> tuple[str, ...]:
     """Names of what is installed of a kind: sources, surfaces, runners, sandboxes."""
     return tuple(sorted(point.name for point in entry_points(group=f"nightschool.{kind}")))

@@ -138,3 +138,48 @@ def test_a_folder_of_a_monorepo_has_settings_of_its_own(
     monkeypatch.chdir(root / "packages/api")
     assert app.run(["run", "--dry-run"]) == 2
     assert "packages/api/.nightschool.toml" in capsys.readouterr().err
+
+
+def test_a_folder_below_the_one_that_has_the_sessions_says_so(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without git each folder is a project of its own: where that has no session, the one above it that has
+    some is named, with the command. A repository that has none is told nothing of the kind."""
+    plain = home / "no git"
+    builders.write(plain, {"src/deep/app.py": "one\n"})
+    builders.sessions(home, builders.Kind(name="no git", directory=plain, root=plain))
+    monkeypatch.chdir(plain / "src/deep")
+    assert "5 sessions began above it" in files(capsys)
+    assert app.run(["run", "--yes"]) == 0
+    capsys.readouterr()
+    for command in (["tasks"], ["gate", "calibrate"], ["run", "--yes"]):
+        assert app.run(command) == 0
+        told = capsys.readouterr().out
+        assert f"no session began in {plain}/src/deep" in told, command
+        assert f"nightschool run --project '{plain}'" in told, command
+    empty = builders.repository(plain / "repository")
+    assert "began above it" not in files(capsys, "--project", str(empty))
+    assert "began above it" not in files(capsys, "--project", str(plain))
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["beside", "inside"])
+def test_in_a_worktree_the_file_of_the_main_checkout_is_named(
+    inside: bool,  # noqa: FBT001 - a parameter of the table
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A project is a repository with all its worktrees, so there is one file to edit: which one, and why
+    not the one at hand, is said. In the main checkout nothing is."""
+    root = home / "one"
+    tree = root / "ignored/tree" if inside else home / "one-topic"
+    builders.git(root, "worktree", "add", "-q", "-b", "topic", str(tree))
+    for folder, told in ((tree, True), (root, False)):
+        monkeypatch.chdir(folder)
+        assert app.run(["run", "--dry-run", "--scope", "project"]) == 0
+        written = capsys.readouterr()
+        assert f"project: {root}" in written.err
+        assert (f"{tree} is a worktree of it" in written.err) == told
+        assert (f"for the file in {root}," in written.err) == told
+        assert f"{root}/CLAUDE.md" in written.out
+        assert f"{tree}/CLAUDE.md" not in written.out

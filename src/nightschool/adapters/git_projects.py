@@ -33,6 +33,14 @@ class GitProjects:
     def root(self, directory: str) -> str:
         return self._roots(directory)
 
+    def worktree(self, directory: str) -> str | None:
+        """The working tree that holds a folder, where it is another one than the project's root."""
+        folder = Path(directory)
+        if git_program() is None or not folder.is_dir():
+            return None
+        top = _says(["rev-parse", "--show-toplevel"], folder)
+        return in_text(top) if top and in_text(top) != self.root(directory) else None
+
     def commit_at(self, root: str, *, branch: str | None, at: datetime) -> str | None:
         if at.tzinfo is None:
             raise ValueError("a time without a zone names no moment")

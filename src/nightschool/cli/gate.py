@@ -13,7 +13,7 @@ from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
-from nightschool.cli.reading import typed
+from nightschool.cli.reading import sessions_above, typed
 from nightschool.cli.render import Table
 from nightschool.cli.run import AllProjects, MaxJobs, Model, Project, Runner
 from nightschool.core.errors import NotAllowed, UserError
@@ -120,7 +120,7 @@ def _measured(
     with opening.opening(flags, project, rehearsal=dry_run, own=all_projects) as parts:
         holdout = newest(parts.store, root or "")
         if holdout is None:
-            return noise.without_tasks(out, root)
+            return noise.without_tasks(out, root, sessions_above(parts, root))
         told_to = Told()
         cycle = parts.cycle(project=root, progress=told_to)
         with cycle.held():

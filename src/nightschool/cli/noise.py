@@ -10,13 +10,15 @@ from nightschool.cli.render import Line, Piece, Table
 from nightschool.cli.tasks import first_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nightschool.core.trials import Estimate
     from nightschool.rules.noise import NoiseFloor
     from nightschool.stages.calibrate import Calibration, Ended
     from nightschool.stages.cycle import Cycle
 
 
-def without_tasks(out: Output, project: str | None) -> ExitCode:
+def without_tasks(out: Output, project: str | None, above: Sequence[str]) -> ExitCode:
     """Nothing to run against itself: no error, and what to do."""
     where = "all projects at once" if project is None else project
     command = "nightschool run --all-projects" if project is None else "nightschool run"
@@ -24,7 +26,10 @@ def without_tasks(out: Output, project: str | None) -> ExitCode:
         {"project": project, "holdout": None, "pairs": 0, "share": None},
         [
             f"No held-out tasks of {where} yet: a run makes them.",
-            f"next: {command} (it reads your sessions and makes tasks of them), then this again",
+            *(
+                above
+                or [f"next: {command} (it reads your sessions and makes tasks of them), then this again"]
+            ),
         ],
     )
 

@@ -71,8 +71,16 @@ def project_root(project: Path | None, out: Output) -> str:
     """The root of the project that a command works on, told to the person."""
     if project is not None and not typed(project).is_dir():
         raise UserError(f"--project {project} is no folder")
+    from nightschool.wiring import worktree_of  # noqa: PLC0415 - help needs no wiring
+
     root = root_of(project)
     out.note(f"project: {root}")
+    tree = worktree_of(typed(project or Path()))
+    if tree is not None:
+        out.note(
+            f"{tree} is a worktree of it: sessions of all worktrees count, and an edit is proposed for the "
+            f"file in {root}, from where it comes into the others as any change does, by git"
+        )
     return root
 
 

@@ -132,6 +132,27 @@ def root_of(project: Path | None) -> str:
     return project_root(typed(project or Path()))
 
 
+def sessions_above(parts: Parts, root: str | None) -> list[str]:
+    """Where no session began in a folder without git: the folder above it in which some did, and what to
+    type. Each folder without git is a project of its own, so what was meant may be the one above."""
+    from nightschool.core.sessions import Session  # noqa: PLC0415 - help needs no sessions
+    from nightschool.rules.telling import counted  # noqa: PLC0415
+
+    if root is None or not Path(root).is_dir() or Path(root, ".git").exists():
+        return []
+    counts = Counter(
+        parts.projects.root(session.project) for session in parts.store.find(Session) if session.project
+    )
+    above = next((str(folder) for folder in Path(root).parents if counts[str(folder)]), None)
+    if counts[root] or above is None:
+        return []
+    return [
+        f"no session began in {root}, which is in no git repository and so a project of its own; "
+        f"{counted(counts[above], 'session')} began above it, in {above}",
+        f"next: nightschool run --project {shlex.quote(above)}",
+    ]
+
+
 def run_for(projects: Iterable[str]) -> str:
     """The command that practises what was heard in these projects: from a folder that is none of them, the
     home folder above all, with the one that has most."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nightschool.cli.planned import Course
     from nightschool.cli.project_files import Said
     from nightschool.core.cycles import CycleReport
+    from nightschool.core.harness import Target
     from nightschool.stages.aiming import Aiming
     from nightschool.stages.prepare import Preparation, Prepared
     from nightschool.wiring import Parts
@@ -97,7 +98,6 @@ def run(  # noqa: PLR0913 - one parameter an option
         _ask_about_home(root, out)
     told_to = Told()
     given = chosen_tasks.Given.of(tasks, root)
-    # The settings of one project hold for that project: for several, the person's own and each one's limits.
     single = project[0] if project else None
     with opening.opening(flags, single, rehearsal=dry_run, own=_several(root)) as parts:
         if dry_run:
@@ -131,6 +131,7 @@ def _said(parts: Parts, prepared: Prepared, root: str | None, single: Path | Non
 
 
 def _several(pool: str | None) -> bool:
+    """Then the person's own settings hold for the whole, and each project's limits for its part."""
     from nightschool.core.tasks import only_root  # noqa: PLC0415 - help needs no tasks
 
     return pool is None or only_root(pool) is None
@@ -256,6 +257,13 @@ def _planned(plan: list[Piece | str], prepared: Prepared, courses: Sequence[Cour
     }
 
 
+def _file(target: Target) -> str:
+    """Which file of which checkout; of the person's own what an agent calls it."""
+    if not target.project:
+        return target.place
+    return f"{target.project}/{target.place.removeprefix('project/')}"
+
+
 def told(report: CycleReport) -> list[Piece | str]:
     """A report on the screen."""
     from nightschool.rules.report import WORDS, missing_line, spend_line  # noqa: PLC0415
@@ -273,7 +281,7 @@ def told(report: CycleReport) -> list[Piece | str]:
     ]
     if rows:
         pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
-        pieces += [Line(f"{item.target.place}: {item.aim}", "dim") for item in report.learned if item.target]
+        pieces += [Line(f"{_file(item.target)}: {item.aim}", "dim") for item in report.learned if item.target]
     else:
         pieces.append(
             "nothing to learn yet" if report.corrections else "nothing to learn: no correction was heard"

@@ -10,7 +10,7 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Project, reading, root_of, run_for
+from nightschool.cli.reading import Project, reading, root_of, run_for, sessions_above
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import UserError
 
@@ -170,6 +170,9 @@ def _none(parts: Parts, root: str | None) -> list[Piece | str]:
     ]
     if here:
         return [*told, f"{counted(here, 'session')} of it read so far.", "next: nightschool run"]
+    above = sessions_above(parts, root)
+    if above:
+        return [*told, *above]
     if not counts:
         return [*told, "No session was read so far.", "next: nightschool corrections"]
     names = [name for name, _ in counts.most_common(PROJECTS_SHOWN)]
