@@ -197,7 +197,7 @@ UV = Footprint(wanted="uv run pytest", unwanted="pytest")
         ("uv run ruff", False),
     ],
 )
-def test_the_wrong_words_within_the_right_ones_are_not_wrong(command: str, passes: bool) -> None:  # noqa: FBT001
+def test_the_wrong_words_within_the_right_ones_are_not_wrong(command: str, passes: bool) -> None:  # noqa: FBT001 - a case
     """`uv run pytest`, not `pytest`: a run without `uv run` is wrong, the same words behind it are not, and
     neither is an argument."""
     found = Delivered(reply="", trajectory=tuple(map(ran, command.split("\n"))))
