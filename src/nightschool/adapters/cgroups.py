@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,11 +114,21 @@ def _unified_parent(mount: Path, path: str) -> Path | None:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove empty groups that a process which was killed has left."""
+    """Remove the groups that a process which was killed has left, and end what still runs in them: a sandbox
+    that had only begun to start waits for its parent for ever."""
     for folder in parent.glob(f"{PREFIX}.*.*"):
         pid = folder.name.split(".")[1]
         if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            _end(folder)
             _remove(folder)
+
+
+def _end(folder: Path) -> None:
+    with suppress(OSError):
+        for number in (folder / "cgroup.procs").read_text(encoding="ascii").split():
+            # 0 stands for a process that cannot be seen from here, and in a signal for ourselves.
+            if number != "0":
+                os.kill(int(number), signal.SIGKILL)
 
 
 def _remove(folder: Path) -> None:
