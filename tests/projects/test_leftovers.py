@@ -67,7 +67,7 @@ def test_a_layer_goes_after_long_without_use(folder: Path, tmp_path: Path) -> No
     """A layer can be made anew; the mirror beside it stays."""
     work = tmp_path / "work"
     (mirror,) = mirrors(work)
-    (finished,) = mirror.glob("layers/*/folders.json")
+    (finished,) = mirror.glob("layers/*/finished.json")
     opened_again(work)
     assert finished.exists()
     age(finished)

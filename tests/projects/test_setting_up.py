@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socketserver
 import threading
 from collections.abc import Callable
@@ -249,15 +248,14 @@ def test_the_network_is_for_the_set_up_alone_and_by_consent(
         assert sh(workspace, ask).exit_code != 0
 
 
-def test_a_layer_names_its_folders_last(project: Path, tmp_path: Path) -> None:
+def test_a_layer_is_whole_last_of_all(project: Path, tmp_path: Path) -> None:
     """A process that was killed while it kept a layer left none: the next job makes it anew."""
     sandbox = UnsafeProcessSandbox(work=tmp_path / "work")
     plan = plan_of(project, "mkdir made && echo 1 > made/a")
     with sandbox.open(plan):
         pass
     (layer,) = layers(tmp_path)
-    assert json.loads((layer / "folders.json").read_text()) == ["made"]
-    (layer / "folders.json").unlink()
+    (layer / "finished.json").unlink()
     (layer / "workspace/made/a").write_text("half")
     with sandbox.open(plan) as workspace:
         assert (workspace.root / "made/a").read_text() == "1\n"

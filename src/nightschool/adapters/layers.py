@@ -7,7 +7,6 @@ kept are files that are new or changed, of the workspace (its `.git` apart) and 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import stat
@@ -18,7 +17,8 @@ from datetime import timedelta
 from pathlib import Path
 from threading import Event, Lock
 
-from nightschool.adapters.leftovers import FINISHED
+from nightschool.adapters import leftovers, overlays
+from nightschool.adapters.overlays import Overlay
 from nightschool.adapters.snapshots import OWN_GIT
 from nightschool.core.errors import NightschoolError, SetUpFailed, WorkspaceUnavailable
 from nightschool.core.jobs import Provision
@@ -27,13 +27,11 @@ from nightschool.core.sandboxes import Command, Execution, SandboxPlan
 from nightschool.core.tasks import GitSource
 from nightschool.core.values import digest_of
 
-VERSION = 1
+VERSION = 2
 """Of what a layer holds and how it is laid."""
 POLL_SECONDS = 0.2
 COMPLAINT_BYTES = 64 << 10
 """Of the end of what a command said: far more than is shown, so that a secret is found before it is cut."""
-WHOLE = FINISHED
-"""Names the folders that the set-up made; written last, so that a layer with it is complete."""
 Stamp = tuple[int, int, int, int]
 
 
@@ -42,8 +40,6 @@ class Layer:
     """A finished layer: `workspace` and `home` below its folder."""
 
     folder: Path
-    whole: tuple[str, ...]
-    """Folders below `workspace` of which the commit has nothing, so that each can be laid as one."""
 
     @property
     def workspace(self) -> Path:
@@ -69,10 +65,10 @@ class Layers:
         if provision.setup is None or not isinstance(source, GitSource):
             return None
         key = digest_of(VERSION, source.commit, provision, sandbox.name)[:16]
-        folder = self._mirror(source) / "layers" / key
+        folder = self._mirror(source) / leftovers.LAYERS / key
         folder.parent.mkdir(mode=0o700, exist_ok=True)
         with _held(folder.with_suffix(".lock"), plan.cancelled):
-            if not (folder / WHOLE).exists():
+            if not (folder / leftovers.FINISHED).exists():
                 self._refuse(key)
                 try:
                     _make(folder, plan, source, sandbox)
@@ -80,9 +76,8 @@ class Layers:
                     if not plan.cancelled.is_set():
                         self._remember(key, error)
                     raise
-            whole = json.loads((folder / WHOLE).read_text(encoding="utf-8"))
-            os.utime(folder / WHOLE)  # used today: see what is pruned by age
-        return Layer(folder=folder, whole=tuple(whole))
+            os.utime(folder / leftovers.FINISHED)  # used today: see what is pruned by age
+        return Layer(folder=folder)
 
     def _refuse(self, key: str) -> None:
         with self._lock:
@@ -192,14 +187,18 @@ def _below(root: Path, enters: Callable[[str], bool]) -> Iterator[tuple[os.DirEn
 
 def _keep(workspace: Workspace, before: Mapping[str, Stamp], folder: Path) -> None:
     """Move what is new or changed to the layer: whole folders where the commit has nothing in them."""
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "workspace").mkdir(parents=True, mode=0o700)
-    old = {str(parent) for name in before for parent in Path(name).parents}
-    whole, moved = [], []
-    for entry, name in _below(workspace.root, lambda name: name in old):
+    leftovers.remove_tree(folder)
+    folder.mkdir(mode=0o700)
+    (folder / "workspace").mkdir(mode=0o700)
+    own = {str(parent) for name in before for parent in Path(name).parents}
+
+    def is_old(name: str) -> bool:
+        return name in own or any((shared / name).is_dir() for shared in workspace.shared)
+
+    moved = []
+    for entry, name in _below(workspace.root, is_old):
         if entry.is_dir(follow_symlinks=False):
-            if name not in old:
-                whole.append(name)
+            if not is_old(name):
                 moved.append(name)
         elif _is_plain(entry) and before.get(name) != _stamp(entry):
             moved.append(name)
@@ -209,8 +208,7 @@ def _keep(workspace: Workspace, before: Mapping[str, Stamp], folder: Path) -> No
         (workspace.root / name).rename(to)
     workspace.home.rename(folder / "home")
     workspace.home.mkdir(mode=0o700)
-    (folder / f".{WHOLE}").write_text(json.dumps(sorted(whole)), encoding="utf-8")
-    (folder / f".{WHOLE}").rename(folder / WHOLE)
+    leftovers.finish(folder, [])
 
 
 def _is_plain(entry: os.DirEntry[str]) -> bool:
@@ -219,37 +217,28 @@ def _is_plain(entry: os.DirEntry[str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Over:
-    """A folder of a layer that a sandbox mounts: read from `lower`, written to `upper`."""
+    """A folder of HOME, by name, that a sandbox mounts."""
 
     name: str
-    """Below the workspace, or below HOME."""
-    lower: Path
-    upper: Path
-    scratch: Path
-    home: bool = False
+    mount: Overlay
 
 
-def lay(layer: Layer, root: Path, over: Path | None) -> list[Over]:
-    """Lay the workspace's part: changed files are copied; whole folders too, unless there is a place for
-    mounts (`over`): then each is an empty folder to mount on."""
-    mounts: list[Over] = []
-    apart = frozenset(layer.whole) if over is not None else frozenset()
-    for entry, name in _below(layer.workspace, lambda name: name not in apart):
+def lay(layer: Layer, root: Path) -> None:
+    """Copy the workspace's part to where a whole checkout lies."""
+    for entry, name in _below(layer.workspace, lambda _: True):
         to = root / name
         if entry.is_dir(follow_symlinks=False):
             if to.is_symlink() or not to.is_dir():
                 _clear(to)
                 to.mkdir()
-            if over is not None and name in apart:
-                mounts.append(_mount(name, Path(entry.path), over / str(len(mounts))))
         elif _is_plain(entry):
             _clear(to)
             copy(Path(entry.path), to)
-    return mounts
 
 
 def lay_home(layer: Layer, home: Path, over: Path | None) -> list[Over]:
-    """Lay HOME's part, without what stands there by now: an agent's own files are the harness's."""
+    """Lay HOME's part, without what stands there by now: an agent's own files are the harness's. Folders are
+    copied, unless there is a place for mounts (`over`): then each is an empty folder to mount on."""
     mounts: list[Over] = []
     for path in sorted(layer.home.iterdir()):
         to = home / path.name
@@ -257,16 +246,11 @@ def lay_home(layer: Layer, home: Path, over: Path | None) -> list[Over]:
             continue
         if path.is_dir() and not path.is_symlink() and over is not None:
             to.mkdir()
-            mounts.append(_mount(path.name, path, over / f"home-{len(mounts)}", home=True))
+            base = over / f"home-{len(mounts)}"
+            mounts.append(Over(name=path.name, mount=overlays.made(base / "upper", base / "scratch", path)))
         elif path.is_symlink() or path.is_file() or path.is_dir():
             copy(path, to)
     return mounts
-
-
-def _mount(name: str, lower: Path, base: Path, *, home: bool = False) -> Over:
-    for part in ("upper", "scratch"):
-        (base / part).mkdir(parents=True)
-    return Over(name=name, lower=lower, upper=base / "upper", scratch=base / "scratch", home=home)
 
 
 def copy(path: Path, to: Path) -> None:

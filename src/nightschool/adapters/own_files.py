@@ -6,7 +6,8 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from nightschool.adapters.workspaces import Workspaces, remove_tree
+from nightschool.adapters.leftovers import remove_tree
+from nightschool.adapters.workspaces import Workspaces
 
 OURS = (
     "reports",

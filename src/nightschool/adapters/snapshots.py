@@ -62,11 +62,29 @@ def take(root: Path, *, clock: Path, known: Snapshot | None = None) -> Snapshot:
         if old is not None and settled and old.stamp == stamp:
             entries[name] = old
             continue
-        link = stat.S_ISLNK(status.st_mode)
-        digest = _digest_of_link(path) if link else _digest_of_file(path)
-        mode = LINK_MODE if link else stat.S_IMODE(status.st_mode)
-        entries[name] = Entry(digest=digest, mode=mode, link=link, size=status.st_size, stamp=stamp)
+        entries[name] = _entry(path, status)
     return Snapshot(entries=entries, taken=taken)
+
+
+def entry_of(path: Path, *, read: bool) -> Entry | None:
+    """A file or link as it is now; None for anything else. Not `read`: its digest is left empty."""
+    status = path.lstat()
+    plain = stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)
+    return _entry(path, status, read=read) if plain else None
+
+
+def _entry(path: Path, status: os.stat_result, *, read: bool = True) -> Entry:
+    link = stat.S_ISLNK(status.st_mode)
+    digest = Digest("")
+    if read:
+        digest = _digest_of_link(path) if link else _digest_of_file(path)
+    return Entry(
+        digest=digest,
+        mode=LINK_MODE if link else stat.S_IMODE(status.st_mode),
+        link=link,
+        size=status.st_size,
+        stamp=(status.st_ino, status.st_size, status.st_ctime_ns),
+    )
 
 
 def differences(root: Path, old: Snapshot, new: Snapshot, before: Before) -> tuple[FileChange, ...]:
@@ -123,6 +141,12 @@ def added_lines(old: bytes, new: bytes) -> str:
     return "\n".join(line for line in text.splitlines() if line not in held)
 
 
+def bytes_of(path: Path) -> bytes | None:
+    """Of a regular file that is not too large; None for anything else."""
+    status = path.lstat()
+    return b"".join(_blocks(path)) if stat.S_ISREG(status.st_mode) and status.st_size <= FILE_BYTES else None
+
+
 def changed_bytes(root: Path, old: Snapshot, new: Snapshot) -> Iterator[tuple[str, bytes]]:
     """Path and bytes of each regular file of `new` that `old` does not hold so; too large ones are empty."""
     for name, entry in new.entries.items():
@@ -139,7 +163,7 @@ def _walk(root: Path) -> Iterator[tuple[str, Path]]:
     todo = [root]
     while todo:
         folder = todo.pop()
-        for entry in _listed(folder):
+        for entry in listed(folder):
             path = folder / entry.name
             if len(os.fsencode(path)) > LONGEST_PATH or (folder == root and entry.name == OWN_GIT):
                 continue
@@ -149,7 +173,7 @@ def _walk(root: Path) -> Iterator[tuple[str, Path]]:
                 todo.append(path)
 
 
-def _listed(folder: Path) -> list[os.DirEntry[str]]:
+def listed(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)

@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
@@ -64,6 +64,7 @@ class UnsafeWorkspace:
     def __init__(self, *, folder: Folder, plan: SandboxPlan, port: int | None) -> None:
         self.root = folder.root
         self.home = folder.home
+        self.shared = folder.shared
         self.inside_root = str(folder.root)
         self.inside_home = str(folder.home)
         self.gateway_url = None if port is None else f"http://127.0.0.1:{port}"
@@ -71,6 +72,9 @@ class UnsafeWorkspace:
         self._plan = plan
         self._scratch = folder.base / "tmp"
         self._scratch.mkdir(mode=0o700)
+
+    def bring(self, names: Iterable[str]) -> None:
+        """All lies below root anyway."""
 
     def seal(self, own: Sequence[Path] = ()) -> None:
         """What runs here is the person's own process: nothing keeps it from writing what it owns."""

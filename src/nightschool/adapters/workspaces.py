@@ -7,19 +7,19 @@ no worktree of ours ever reaches it. A commit's files are fetched without histor
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
-import shutil
-import stat
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from nightschool.adapters import attachments, leftovers, snapshots
+from nightschool.adapters import attachments, checkouts, layers, leftovers, overlays, snapshots
 from nightschool.adapters.disk_use import DiskUse
 from nightschool.adapters.git_command import GitFailed, git
-from nightschool.adapters.layers import Layer, Over, lay, lay_home
+from nightschool.adapters.layers import Layer, Over
+from nightschool.adapters.overlays import Overlay
 from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
 from nightschool.core.jobs import FileChange, Provision
@@ -29,12 +29,16 @@ from nightschool.core.values import digest_of
 
 OBJECT_ID_LENGTHS = {40, 64}
 """Of SHA-1 and SHA-256 repositories."""
-DEEP, DEEP_LENGTH = 100, 1000
-"""Folders and characters below a job's folder; what lies deeper is moved up to be removed."""
-MOST_MOUNTS = 100
-"""Folders of a set-up that are mounted one by one; more are copied."""
-AUTHOR = ("user.name", "Nightschool"), ("user.email", "job@nightschool.invalid")
-"""Who commits inside a workspace. It is no one's real address."""
+SETTINGS = (
+    # Who commits inside. It is no one's real address.
+    ("user.name", "Nightschool"),
+    ("user.email", "job@nightschool.invalid"),
+    # Inside, files have another owner and perhaps another device: without this git reads all of them anew to
+    # see that none changed.
+    ("core.checkStat", "minimal"),
+    ("core.trustctime", "false"),
+)
+"""Of the repository that a workspace is."""
 
 
 class Workspaces:
@@ -52,12 +56,14 @@ class Workspaces:
     ) -> Iterator[Folder]:
         """The workspace and an empty HOME, removed on leaving. Raises `WorkspaceUnavailable`.
 
-        `mounts`: whoever opens it can mount what a layer holds; else it is copied.
+        `mounts`: whoever opens it mounts a commit's files and what a layer holds; else they are copied.
         """
         if plan.name in {"", ".", ".."} or "/" in plan.name or "\0" in plan.name:
             raise WorkspaceUnavailable(f"the name of a workspace is one part of a path, not {plan.name!r}")
         base, mine = self._fresh()
-        try:
+        with ExitStack() as left:
+            left.callback(os.close, mine)
+            left.callback(leftovers.remove_tree, base)
             root = base / "workspace" / plan.name
             root.mkdir(parents=True)
             folder = Folder(base=base, root=root, home=base / "home")
@@ -65,41 +71,53 @@ class Workspaces:
             match plan.workspace:
                 case GitSource() as source:
                     mirror = self.mirror(source)
-                    _check_out(mirror, source, root)
-                    self._attach(source, root, plan.provision)
+                    if mounts:
+                        make = functools.partial(self._lay_out, mirror, source, plan.provision, shared=True)
+                        tree = left.enter_context(
+                            checkouts.shared(mirror, source, plan.provision, make, plan.cancelled)
+                        )
+                        folder.share(tree)
+                    else:
+                        self._lay_out(mirror, source, plan.provision, root)
                     folder.begin(mirror, source.commit)
                     if layer is not None:
-                        folder.lay(layer, mounts=mounts)
+                        folder.lay(layer)
                 case FilesSource(files=files):
                     for file in files:
                         write_below(root, file)
                     folder.seal()
+            folder.bring(file.path for file in plan.files)
             for file in plan.files:
                 write_below(root, file)
             folder.seal()
             folder.disk = DiskUse(base, may_grow=plan.disk_bytes)
             yield folder
-        finally:
-            remove_tree(base)
-            os.close(mine)
 
-    def _attach(self, source: GitSource, root: Path, provision: Provision) -> None:
+    def _lay_out(
+        self, mirror: Path, source: GitSource, provision: Provision, root: Path, *, shared: bool = False
+    ) -> list[Path]:
+        """The commit's files with what it names. Gives where that would lie which the person has not."""
+        _check_out(mirror, source, root, shared=shared)
+        absent = []
         try:
             if provision.submodules:
-                attachments.submodules(source, root, lambda part, at: _check_out(self.mirror(part), part, at))
+                absent += attachments.submodules(
+                    source, root, lambda part, at: _check_out(self.mirror(part), part, at, shared=shared)
+                )
             if provision.lfs:
-                attachments.large_files(Path(source.repository), root)
+                absent += attachments.large_files(Path(source.repository), root)
         except (GitFailed, OSError) as error:
             raise WorkspaceUnavailable(
                 f"submodules or large files of {source.repository} cannot be laid: {error}"
             ) from error
+        return absent
 
     def clear(self, repositories: Collection[str]) -> None:
         """Remove the mirrors of all repositories but these, and what killed jobs left. No job may run."""
         wanted = {_name_of(Path(repository)) for repository in repositories}
         for mirror in self._mirrors.glob("*"):
             if mirror.stem not in wanted:
-                remove_tree(mirror) if mirror.is_dir() else mirror.unlink(missing_ok=True)
+                leftovers.remove_tree(mirror) if mirror.is_dir() else mirror.unlink(missing_ok=True)
         if self._jobs.is_dir():
             with _held(self._jobs.with_suffix(".lock")):
                 self._sweep()
@@ -135,7 +153,7 @@ class Workspaces:
                 theirs = _alive(base)
                 try:
                     fcntl.flock(theirs, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    remove_tree(base)
+                    leftovers.remove_tree(base)
                 finally:
                     os.close(theirs)
 
@@ -190,9 +208,25 @@ class Folder:
         self._snapshot = snapshots.empty()
         self._texts: dict[str, bytes] = {}
         self._mirror: tuple[Path, str] | None = None
+        self.mount: Overlay | None = None
         self.over: list[Over] = []
-        self._over: Path | None = None
+        self._brought: set[str] = set()
+        self._hidden: frozenset[str] = frozenset()
         self._layer: Layer | None = None
+
+    @property
+    def shared(self) -> tuple[Path, ...]:
+        return () if self.mount is None else self.mount.lowers
+
+    def share(self, tree: Path) -> None:
+        """Have the workspace hold what lies in `tree`, which is only read: root has what differs."""
+        self.mount = overlays.made(self.root, self.base / "over" / "scratch", tree)
+
+    def bring(self, names: Iterable[str]) -> None:
+        """Have what is shared at these names lie below root too."""
+        if self.mount is not None:
+            brought = (found for name in names for found in self.mount.bring(name))
+            self._brought.update(brought)
 
     def begin(self, mirror: Path, commit: str) -> None:
         """Take the checkout as it is; the old bytes of its files are those of the commit."""
@@ -204,6 +238,8 @@ class Folder:
         present = self._take()
         self._texts.update(snapshots.changed_bytes(self.root, self._snapshot, present))
         self._snapshot = present
+        if self.mount is not None:
+            self._hidden = self.mount.hidden(present)
 
     def own(self, paths: Sequence[Path]) -> tuple[PurePosixPath, ...]:
         """The paths relative to HOME, each really there: a mount made of a link would lead out of it."""
@@ -217,48 +253,45 @@ class Folder:
         """Whether the job has added more than its plan allows, with what it takes up without a name."""
         return self.disk is not None and self.disk.exceeded(more)
 
-    def lay(self, layer: Layer, *, mounts: bool) -> None:
+    def lay(self, layer: Layer) -> None:
         """Lay what a set-up left under the job: of the workspace now, of HOME before the first command."""
         self._layer = layer
-        self._over = self.base / "over" if mounts and len(layer.whole) <= MOST_MOUNTS else None
-        self.over = lay(layer, self.root, self._over)
+        if self.mount is None:
+            layers.lay(layer, self.root)
+        else:
+            self.mount = replace(self.mount, lowers=(layer.workspace, *self.mount.lowers))
 
     def lay_home(self) -> None:
         """Once, when HOME holds what the harness says, which goes before what a set-up left there."""
         layer, self._layer = self._layer, None
         if layer is not None:
-            self.over += lay_home(layer, self.home, self._over)
+            over = None if self.mount is None else self.base / "over"
+            self.over = layers.lay_home(layer, self.home, over)
 
     def start(self, folder: str) -> str:
         """The folder that commands start in, if it is one of the workspace: "" for its top."""
+        if self.mount is not None:
+            return folder if folder and self.mount.is_folder(folder) else ""
         path = self.root / folder
         return folder if folder and path.is_dir() and path.resolve() == self.root.resolve() / folder else ""
 
     def changes(self) -> tuple[FileChange, ...]:
-        own = snapshots.differences(self.root, self._snapshot, self._take(), self._before)
-        return (*own, *(change for over in self.over if not over.home for change in self._written(over)))
-
-    def _written(self, over: Over) -> Iterator[FileChange]:
-        """What was written over a folder of the set-up. What was removed of it is not told."""
-        known = over.lower.resolve()
-
-        def before(name: str) -> bytes | None:
-            path = known / name
-            is_file = path.is_file() and path.resolve() == path
-            return path.read_bytes() if is_file and path.stat().st_size <= snapshots.FILE_BYTES else None
-
-        present = snapshots.take(over.upper, clock=self.base / "clock")
-        for change in snapshots.differences(over.upper, snapshots.empty(), present, before):
-            was = before(change.path)
-            added = change.added if was is None else snapshots.added_lines(was, change.content or b"")
-            yield replace(change, path=f"{over.name}/{change.path}", added=added)
+        old, new = self._snapshot, self._take()
+        if self.mount is not None:
+            old, new = self.mount.states((old, self._hidden), (new, self.mount.hidden(new)))
+        return snapshots.differences(self.root, old, new, self._before)
 
     def _take(self) -> snapshots.Snapshot:
+        if self.mount is not None:
+            self.mount.settle({*self._brought, *self._snapshot.entries})
         return snapshots.take(self.root, clock=self.base / "clock", known=self._snapshot)
 
     def _before(self, name: str) -> bytes | None:
         if name in self._texts:
             return self._texts[name]
+        if self.mount is not None:
+            below = self.mount.below(name)
+            return None if below is None else snapshots.bytes_of(below)
         if self._mirror is None:
             return None
         mirror, commit = self._mirror
@@ -297,8 +330,9 @@ def _holds(mirror: Path, commit: str) -> bool:
     return True
 
 
-def _check_out(mirror: Path, source: GitSource, root: Path) -> None:
-    """The commit's files, and a repository of the workspace's own that holds this one commit.
+def _check_out(mirror: Path, source: GitSource, root: Path, *, shared: bool) -> None:
+    """The commit's files, and a repository of the workspace's own that holds this one commit. `shared`: no
+    job writes to it.
 
     `read-tree` and not `archive`: what `export-ignore` hides from a release is part of the work.
     """
@@ -308,9 +342,10 @@ def _check_out(mirror: Path, source: GitSource, root: Path) -> None:
             ["init", "--quiet", "--template=", "--initial-branch=main", f"--object-format={kind}", str(root)],
             folder=root,
         )
-        fetch(mirror, source.commit, into=root, ref="refs/heads/main")
+        if not (shared and checkouts.link_objects(mirror, source.commit, root)):
+            fetch(mirror, source.commit, into=root, ref="refs/heads/main")
         git(["read-tree", "--reset", "-u", "refs/heads/main"], folder=root)
-        for key, value in AUTHOR:
+        for key, value in SETTINGS:
             git(["config", key, value], folder=root)
     except GitFailed as error:
         raise WorkspaceUnavailable(
@@ -357,24 +392,3 @@ def write_below(root: Path, file: File) -> None:
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(file.content)
         os.fchmod(descriptor, file.mode & 0o777)
-
-
-def remove_tree(base: Path) -> None:
-    """Remove a job's folder, also where the job took away its own rights to parts of it, or nested them
-    deeper than a path can name: what lies deep is moved up first."""
-    todo, moved = [base], 0
-    while todo:
-        for folder, names, _ in os.walk(todo.pop()):
-            below = folder[len(str(base)) :]
-            deep = len(below) > DEEP_LENGTH or below.count("/") > DEEP
-            for name in [*names]:
-                path = Path(folder, name)
-                if path.is_symlink():
-                    continue
-                if stat.S_IMODE(path.lstat().st_mode) & stat.S_IRWXU != stat.S_IRWXU:
-                    path.chmod(0o700)
-                if deep:
-                    names.remove(name)
-                    todo.append(path.rename(base / f"deep-{moved}"))
-                    moved += 1
-    shutil.rmtree(base, ignore_errors=False)

@@ -133,6 +133,10 @@ class Surface(Protocol):
         person's own is read and not changed in a replay.
         """
 
+    def touches(self, harness: Harness, root: Path) -> Sequence[str]:
+        """Names below root of what `place` may write, replace or remove there: files, and folders with all
+        that they hold. Root may be a part of a project: of several, those of each are all."""
+
     def problems(self, harness: Harness) -> Sequence[Problem]: ...
 
     def missing(self, project: Path | None, home: Path) -> Sequence[Absent]:
@@ -142,10 +146,18 @@ class Surface(Protocol):
 
 
 class Workspace(Protocol):
-    """An open sandbox. `root` and `home` are host paths, `inside_*` what a process inside sees."""
+    """An open sandbox. `root` and `home` are host paths, `inside_*` what a process inside sees.
+
+    Inside, the workspace is what lies below `root` and, wherever root has nothing of a name, what `shared`
+    has of it. To replace or remove what is shared, `bring` it below root first. What a command changed or
+    made lies below root, what it removed is told by `changes` alone.
+    """
 
     root: Path
     home: Path
+    shared: tuple[Path, ...]
+    """Folders that many workspaces have in common, for reading alone, the uppermost first. Empty where root
+    holds all."""
     inside_root: str
     inside_home: str
     gateway_url: str | None
@@ -156,6 +168,12 @@ class Workspace(Protocol):
         then nothing of it is left running. The time-out counts the time that the machine is awake. A process
         group that is told to stop is gone within two seconds.
         """
+        ...
+
+    def bring(self, names: Iterable[str]) -> None:
+        """Have what the workspace holds at these names, files or whole folders, lie below root, with the
+        folders and links that lead there. It is no change. What of it is removed from root before the next
+        command is gone inside too."""
         ...
 
     def changes(self) -> tuple[FileChange, ...]:

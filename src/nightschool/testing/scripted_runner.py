@@ -81,6 +81,8 @@ class ScriptedRunner:
         )
         try:
             with self.sandbox.open(plan) as workspace:
+                for folder in (workspace.root, *workspace.shared):
+                    workspace.bring(self.surface.touches(job.harness, folder))
                 workspace.seal(self.surface.place(job.harness, workspace.root, workspace.home))
                 execution = workspace.execute(self._command(job, workspace), cancelled)
                 placed = {file.path.removeprefix("project/") for file in job.harness.files}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import socketserver
+import subprocess
 import tempfile
 import threading
 import time
@@ -19,7 +20,7 @@ from nightschool.core.errors import WorkspaceUnavailable
 from nightschool.core.harness import File
 from nightschool.core.ports import Sandbox, Workspace
 from nightschool.core.sandboxes import Command, Execution, SandboxPlan
-from nightschool.core.tasks import FilesSource
+from nightschool.core.tasks import FilesSource, GitSource
 
 FILES = (
     File(path="run.sh", content=b"#!/bin/sh\necho ran\n", mode=0o755),
@@ -50,6 +51,7 @@ def check_sandbox(make_sandbox: Callable[[], Sandbox]) -> None:
     _runs_commands(sandbox)
     _gives_no_other_environment(sandbox)
     _tells_what_changed(sandbox)
+    _holds_a_commit(sandbox)
     _keeps_the_host_out_of_links(sandbox)
     _keeps_what_is_the_persons(sandbox)
     _stops_in_time(sandbox)
@@ -131,6 +133,51 @@ def _tells_what_changed(sandbox: Sandbox) -> None:
         )
         _ensure(changes["AGENTS.md"].mode == 0o600 and changes["AGENTS.md"].added == "", "a changed mode")
         _ensure(list(changes) == sorted(changes), "in the order of paths")
+
+
+def _holds_a_commit(sandbox: Sandbox) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        source = _repository(Path(folder) / "app")
+        with sandbox.open(SandboxPlan(workspace=source, name="work")) as workspace:
+            _is_whole(workspace)
+            workspace.bring(["away.txt", "sub", "no such file"])
+            _ensure((workspace.root / "away.txt").read_text() == "away\n", "what is brought lies below root")
+            _ensure((workspace.root / "sub/in.txt").read_text() == "in\n", "of a folder all")
+            _ensure(not workspace.changes(), "and is no change")
+            (workspace.root / "away.txt").unlink()
+            (workspace.root / "sub/in.txt").write_text("placed\n")
+            workspace.seal()
+            _ensure(not workspace.changes(), "what was sealed is no change")
+            seen = _sh(workspace, "cat sub/in.txt; ls away.txt").stdout
+            _ensure(seen == b"placed\n", f"what was removed or replaced outside is so inside: {seen!r}")
+            _sh(workspace, "echo more >> kept.txt; rm -r sub; git add -A; git commit -qm work")
+            changes = [(change.path, change.content, change.added) for change in workspace.changes()]
+            expected = [("kept.txt", b"kept\nmore\n", "more"), ("sub/in.txt", None, "")]
+            _ensure(changes == expected, f"told as of a whole copy: {changes}")
+            commits = _sh(workspace, "git log --format=%s").stdout
+            _ensure(commits == b"work\nall\n", f"the workspace is a repository to work in: {commits!r}")
+            with sandbox.open(SandboxPlan(workspace=source, name="work")) as other:
+                _is_whole(other)
+
+
+def _is_whole(workspace: Workspace) -> None:
+    """The commit alone, in `root` and `shared` outside and as one inside."""
+    for name in ("kept.txt", "away.txt", "sub/in.txt"):
+        there = [folder for folder in (workspace.root, *workspace.shared) if (folder / name).exists()]
+        _ensure(bool(there), f"{name} lies neither below root nor below what is shared")
+    seen = _sh(workspace, "cat kept.txt away.txt sub/in.txt; git status --short; git log --all --format=%s")
+    _ensure(seen.stdout == b"kept\naway\nin\nall\n", f"a clean repository of one commit: {seen}")
+
+
+def _repository(folder: Path) -> GitSource:
+    (folder / "sub").mkdir(parents=True)
+    for name, text in (("kept.txt", "kept\n"), ("away.txt", "away\n"), ("sub/in.txt", "in\n")):
+        (folder / name).write_text(text)
+    commit = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "commit", "-q", "-m", "all")
+    told = b""
+    for command in (("init", "-q"), ("add", "-A"), commit, ("rev-parse", "HEAD")):
+        told = subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True).stdout  # noqa: S607 - whichever git there is
+    return GitSource(repository=str(folder), commit=told.decode().strip())
 
 
 def _keeps_the_host_out_of_links(sandbox: Sandbox) -> None:

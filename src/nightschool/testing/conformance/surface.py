@@ -90,9 +90,19 @@ def _places_the_tree_and_no_more(surface: Surface, project: Path, home: Path, fo
     (root / name).write_text("a rule of long ago")
     (root / "inner" / name).write_text("another")
     (root / "inner/work.txt").write_text("work")
+    before = _texts(root)
+    touched = surface.touches(Harness(files=(deep,)), root)
     surface.place(Harness(files=(deep,)), root, other)
+    after = _texts(root)
+    changed = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+    told = {path for path in changed if any(Path(path).is_relative_to(name) for name in touched)}
+    assert told == changed, f"{changed - told} were touched and not told of"
     assert surface.load(root, other) == Harness(files=(deep,)), "memory that the tree does not hold is left"
     assert (root / "inner/work.txt").read_text() == "work", "what is no part of a harness was removed"
+
+
+def _texts(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def _tells_what_is_the_persons(surface: Surface, folder: Path) -> None:
