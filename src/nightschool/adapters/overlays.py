@@ -125,7 +125,8 @@ class Overlay:
             if _status(own) is None and below is not None and _copy(below, own):
                 yield part
             if own.is_symlink():
-                leads = Path(part).parent / os.readlink(own) / Path(name).relative_to(part)  # noqa: PTH115
+                target = os.readlink(own)  # noqa: PTH115 - exact, not normalised
+                leads = Path(part).parent / target / Path(name).relative_to(part)
                 yield from self.bring(str(leads), links=links - 1) if links else ()
                 return
             if not own.is_dir():
