@@ -122,6 +122,9 @@ class ScriptedPractice:
     def left(self) -> int:
         return self.jobs
 
+    def share(self) -> int:
+        return self.jobs
+
     def tell(self, words: str) -> None:
         self.told.append(words)
 

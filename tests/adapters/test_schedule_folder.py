@@ -14,6 +14,7 @@ import pytest
 
 from nightschool.adapters.schedule_folder import LOG_BYTES, ScheduleFolder
 from nightschool.adapters.variables_file import read_variables
+from nightschool.cli.scheduled import last_line
 from nightschool.core.errors import Busy, UserError
 from nightschool.core.schedules import ProjectRun, ScheduledRun
 from nightschool.testing.clock import FakeClock
@@ -128,3 +129,14 @@ def test_who_ends_a_start_ends_its_run(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert folder.log.read_bytes().splitlines()[-1] == b"stopped"
+
+
+def test_whether_a_start_goes_on_is_known_by_its_lock(tmp_path: Path) -> None:
+    """What has no end and no lock was broken off, and is told so; a folder that was never used holds none."""
+    folder = ScheduleFolder(tmp_path / "school")
+    run = ScheduledRun(started_at=FakeClock().now(), runs=(ProjectRun(project="/shop", code=0),))
+    assert not folder.goes_on()
+    with folder.held():
+        assert folder.goes_on()
+        assert "running now; /shop" in last_line(run, goes_on=folder.goes_on())
+    assert "broken off before its end" in last_line(run, goes_on=folder.goes_on())

@@ -13,8 +13,7 @@ import pytest
 from nightschool.adapters.crontab import Crontab
 from nightschool.adapters.systemd_timer import SystemdTimer
 from nightschool.core.errors import Conflict, SchedulerFailed, UserError
-from nightschool.core.ports import Scheduler
-from nightschool.core.schedules import Entry, TimeOfDay
+from nightschool.core.schedules import Entry, Scheduler, TimeOfDay
 from schedulers import Machine, machine
 
 THEIRS = b'# mine\nMAILTO=""\n5 5 * * * echo "a 100\\% b" \xff\n'

@@ -105,21 +105,35 @@ def test_what_is_certified_comes_before_a_suggestion(desk: Desk) -> None:
 
 
 def test_a_remade_proposal_that_was_taken_back_needs_a_reason(desk: Desk) -> None:
-    """A run leaves alone what a person took back: neither rebase nor adopt promises that it examines it."""
+    """A run leaves alone what a person took back, and adopt promises nothing else; who asks for it again by
+    rebase is told that a run examines it, and stands as the gate left it."""
     draft = desk.propose(*rules(PNPM))
     desk.file.write_bytes(BEFORE + MINE)
     made = desk.gives("rebase", draft.id)["id"]
     assert "`nightschool run` examines them" in desk.says("adopt", made, code=4)
     desk.says("adopt", made, "--reason", "mine")
     desk.says("undo", made)
-    told = desk.says("rebase", draft.id)
-    assert f"made {made} of {draft.id}: rolled back. The gate has not seen it, and a run leaves alone" in told
-    assert f"next: nightschool adopt {made} --reason WHY\n" in told
     refused = desk.says("adopt", made, code=4)
-    for text in (told, refused):
-        assert "`nightschool run` examines" not in text
+    assert "`nightschool run` examines" not in refused
     assert f"nightschool adopt {made} --reason WHY" in refused
+    told = desk.says("rebase", draft.id)
+    assert f"made {made} of {draft.id}: suggestion. The gate has not seen it: `nightschool run`" in told
+    assert f"next: nightschool adopt {made} --reason WHY\n" in told
+    assert "asked for again" in desk.says("show", made)
     desk.says("adopt", made, "--reason", "after all")
+    assert desk.held == (PNPM,)
+    desk.says("undo", made)
+    told = desk.says("rebase", made)
+    assert f"{made} fits the file as it is; you took it back, and it is a suggestion again" in told
+
+
+def test_what_passed_and_was_taken_back_waits_again(desk: Desk) -> None:
+    """Its evidence speaks of the same bytes: asked for again it needs no exam and no reason."""
+    draft = desk.propose(*rules(PNPM))
+    desk.says("adopt", draft.id)
+    desk.says("undo", draft.id)
+    assert "in review again" in desk.says("rebase", draft.id)
+    desk.says("adopt", draft.id)
     assert desk.held == (PNPM,)
 
 

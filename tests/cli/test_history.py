@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -154,7 +155,7 @@ def ended(cycle: str, key: str, *, task: str | None = None, arm: Arm | None = No
 
 @pytest.fixture
 def cut_off(home: Path) -> str:
-    """A run that was killed, a calibration, a run with a report, and one that may run now."""
+    """A run that was killed, a calibration, a run with a report, and the newest without one."""
     task = replace(task_of("a"), project=str(home))
     other = replace(task_of("b"), project="/other")
     lost = LostTry(
@@ -187,18 +188,18 @@ def test_a_cycle_without_a_report_has_its_row(
     cut_off: str, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What a killed run used is told where it ran, with what is unknown of it; a calibration is called one,
-    what may run now is not called broken off, and what no project is known of hides in none."""
+    and what no project is known of hides in none."""
     told = ask("history")
     assert [one["cycle"] for one in told["cycles"]] == ["n-0003"]
     now, broken = told["without_report"]
-    assert (now["cycle"], now["over"], now["projects"], now["unsettled"]) == ("n-0004", False, [], 1)
+    assert (now["cycle"], now["over"], now["projects"], now["unsettled"]) == ("n-0004", True, [], 1)
     assert (broken["cycle"], broken["over"], broken["projects"]) == ("n-0001", True, [cut_off])
     assert (broken["jobs"], broken["finished"], broken["lost"], broken["unsettled"]) == (4, 2, 1, 1)
     assert (broken["tokens"], broken["cost"], broken["unknown_cost"]) == (14, 0.2, 1)
     assert run(["history", "--all-projects"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line[:6] for line in lines[1:5]] == ["n-0004", "n-0003", "n-0002", "n-0001"]
-    assert "running now, or broken off" in lines[1]
+    assert "broken off" in lines[1]
     assert " a calibration " in lines[3]
     assert "broken off" not in lines[3]
     for part in ("2026-03-02 00:00", "broken off, 1 job without an end", "4 jobs, $0.20 and unknown"):
@@ -235,4 +236,26 @@ def test_a_forgotten_report_is_no_broken_cycle(home: Path, ask: Ask) -> None:
     store.close()
     newest, oldest = ask("history")["without_report"]
     assert oldest["told"] == "broken off, or its report was forgotten"
-    assert newest["told"].startswith("running now")
+    assert newest["told"] == "broken off, 1 job without an end"
+
+
+def test_what_runs_now_is_known_by_its_lock(
+    cut_off: str, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The cycle whose process holds the lock runs; one that began jobs later does not, were it the newest.
+    Looking takes the lock from nobody, and with its process the cycle is broken off."""
+    home = Path(cut_off)
+    with closing(SqliteStore.open(home / "school")) as store, store.hold("cycle", by="n-0004"):
+        now, broken = ask("history")["without_report"]
+        assert (now["cycle"], now["over"], now["told"]) == (
+            "n-0004",
+            False,
+            "running now, 1 job without an end",
+        )
+        assert broken["over"]
+        assert [row["running"] for row in ask("status")["unsettled"]].count(True) == 1
+        assert run(["status"]) == 0
+        assert "1 job at work now" in capsys.readouterr().out
+    with closing(SqliteStore.open(home / "school")) as store, store.hold("cycle", by="n-0005"):
+        assert [one["over"] for one in ask("history")["without_report"]] == [True, True]
+    assert not any(row["running"] for row in ask("status")["unsettled"])

@@ -20,13 +20,18 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
         "accept",
         "underpowered",
     ]
+    standing_in(found, tmp_path, monkeypatch)
+    return found
+
+
+def standing_in(found: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The person's shell, in the project."""
     monkeypatch.setenv("HOME", str(found.person))
     monkeypatch.setenv("NIGHTSCHOOL_HOME", str(found.ours))
     config = 'runner = "scripted"\n[limits]\nmax_jobs = "none"\n[harvest]\nlookback_limit_days = 36500\n'
     (tmp_path / "config.toml").write_text(config, encoding="utf-8")
     monkeypatch.setenv("NIGHTSCHOOL_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.chdir(found.project)
-    return found
 
 
 def test_a_plan_asks_what_a_run_would_ask(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,23 +46,67 @@ def test_a_plan_asks_what_a_run_would_ask(place: Place, capsys: pytest.CaptureFi
         found: list[dict[str, Any]] = json.loads(printed("run", "--dry-run", "--json", *more))["settled"]
         return found
 
-    (waiting,) = settled()
+    waiting, small = settled()
     draft = waiting["draft"]
+    assert (waiting["code"], small["code"]) == ("waits-for-review", "underpowered")
     told = printed("run", "--dry-run")
-    assert "2 of them worth an edit, 1 of these with nothing to do now" in told
+    assert "2 of them worth an edit, 2 of these with nothing to do now" in told
     assert "waits for your review" in told
-    assert told.count("ledger/CLAUDE.md") == 1
-    assert "up to 190 jobs" in told
+    assert "cannot be examined" in told
+    assert "ledger/CLAUDE.md" not in told
+    assert "expected: up to 0 jobs" in told
     printed("tasks", "export", "tasks.toml")
-    assert settled("--tasks", "tasks.toml") == [waiting]
+    assert settled("--tasks", "tasks.toml") == [waiting, small]
     assert "waits for your review" in printed("run", "--dry-run", "--tasks", "tasks.toml")
 
     printed("adopt", draft)
-    assert [one["code"] for one in settled()] == ["already-published"]
+    assert "already-published" in [one["code"] for one in settled()]
     assert "already published" in printed("run", "--dry-run")
     printed("undo", draft)
-    assert [one["code"] for one in settled()] == ["taken-back"]
+    assert [one["code"] for one in settled()] == ["taken-back", "underpowered"]
     assert "you took it back" in printed("run", "--dry-run")
+
+
+def test_where_no_job_is_foreseen_nobody_is_asked(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run whose plan counts no job asks nothing, not even the first time, and starts none."""
+    monkeypatch.setattr("nightschool.cli.run.practised", lambda *_: False)
+    assert app.run(["run", "--json"]) == 0
+    printed = capsys.readouterr()
+    report = json.loads(printed.out)
+    assert report["spend"]["jobs"] == 0
+    assert report["ended_by"] is None
+    assert "Start?" not in printed.err
+
+
+def test_a_plan_says_what_each_exam_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before a job: kinds held out, whether it can pass and why not, jobs at least and probably, and in which
+    run; the same where the limit is too low for one run, or for any."""
+    fresh = Place.made(tmp_path)
+    standing_in(fresh, tmp_path, monkeypatch)
+
+    def exams(*more: str) -> list[dict[str, Any]]:
+        assert app.run(["run", "--dry-run", "--json", *more]) == 0
+        found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["exams"]
+        return found
+
+    large, small = exams()
+    assert (large["can_pass"], small["can_pass"]) == (True, False)
+    assert large["kinds_held_out"] >= 5
+    assert small["kinds_held_out"] < 3
+    assert "the gate needs tasks from 3 sessions or more" in small["why_not"]
+    # Practice and the edit, then seven clean wins in both arms.
+    assert small["jobs_at_least"] == small["jobs_probably"] <= 5
+    assert large["jobs_at_least"] == small["jobs_at_least"] + 2 * 7
+    assert large["jobs_probably"] > large["jobs_at_least"]
+    assert large["decided_in_run"] == 1
+    assert exams("--max-jobs", "50")[0]["decided_in_run"] == -(-large["jobs_probably"] // 50)
+    assert exams("--max-jobs", "10")[0]["decided_in_run"] is None
+    assert app.run(["run", "--dry-run", "--max-jobs", "50"]) == 0
+    assert "runs of 50 jobs" in capsys.readouterr().out
 
 
 def test_what_the_settings_forbid_costs_nothing(

@@ -109,6 +109,25 @@ def test_what_waits_for_a_person_is_left_alone(
         assert settled([one], TARGET, Harness(), LIVE) is None, "it no longer fits the base"
 
 
+@pytest.mark.parametrize(
+    ("kind", "left"), [(None, True), (VerdictKind.UNDECIDED, True), (VerdictKind.ACCEPT, False)]
+)
+def test_what_is_asked_for_again_stands_as_the_gate_left_it(kind: VerdictKind | None, *, left: bool) -> None:
+    """Taken back and reopened: without an accept a run examines it, with one it waits for the person."""
+    made = replace(draft(), made_from="d-0")
+    reopened = case(kind, Decision.APPROVE, releases=released(taken_back=True), of=made)
+    later = replace(reopened.reviews[0], decision=Decision.REOPEN, at=NOW + timedelta(days=9))
+    reviews = (*reopened.reviews, later)
+    status = status_of(
+        made, safety=reopened.safety, verdicts=reopened.verdicts, reviews=reviews, releases=reopened.releases
+    )
+    one = replace(reopened, reviews=reviews, status=status)
+    assert reopened.status is Status.ROLLED_BACK
+    assert status is (Status.SUGGESTED if left else Status.IN_REVIEW)
+    assert (settled([one], TARGET, BASE, LIVE) is None) == left
+    assert (open_draft([one], TARGET, BASE, LIVE) == made) == left
+
+
 def test_what_was_adopted_or_taken_back_is_left_alone() -> None:
     """An adopted draft is done with whatever the file holds now; one that was taken back, while it fits."""
     adopted = case(VerdictKind.ACCEPT, Decision.APPROVE, releases=released(taken_back=False))

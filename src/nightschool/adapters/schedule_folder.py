@@ -11,7 +11,7 @@ from typing import IO, BinaryIO, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from nightschool.adapters.file_locks import holding
+from nightschool.adapters.file_locks import holder, holding
 from nightschool.core.errors import UserError
 from nightschool.core.schedules import Plan, ScheduledRun
 
@@ -49,6 +49,9 @@ class ScheduleFolder:
         """The lock of scheduled starts: of two at once the second raises `Busy`."""
         self._make()
         return holding(self.folder, "start")
+
+    def goes_on(self) -> bool:
+        return holder(self.folder, "start") is not None
 
     def carry_out(self, command: Sequence[str], environment: Mapping[str, str]) -> int:
         """Run a command to its end, what it says into the log; its exit code."""

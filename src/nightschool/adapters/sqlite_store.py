@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from nightschool.adapters.blob_folder import BlobFolder
-from nightschool.adapters.file_locks import holding
+from nightschool.adapters.file_locks import holder, holding
 from nightschool.adapters.record_tables import COUNTERS, HEAD, WRITTEN, record_of, record_table, row_of
 from nightschool.core.errors import Busy, Conflict, NightschoolError, UserError
 from nightschool.core.ports import R
@@ -124,8 +124,11 @@ class SqliteStore:
             # Apart from our own counters of rows, whatever name a caller chooses.
             return _take(connection, f"of callers: {counter}", count)
 
-    def hold(self, lock: str) -> AbstractContextManager[None]:
-        return holding(self._home / "locks", lock)
+    def hold(self, lock: str, *, by: str = "") -> AbstractContextManager[None]:
+        return holding(self._home / "locks", lock, by=by)
+
+    def holder(self, lock: str) -> str | None:
+        return holder(self._home / "locks", lock)
 
     def _write(self, connection: Connection, kind: type[Record], rows: list[tuple[Record, Row]]) -> None:
         table = record_table(kind)

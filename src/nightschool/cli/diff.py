@@ -105,8 +105,8 @@ def _course(one: Course) -> tuple[object, ...]:
         one.change,
         _outcome(then),
         _outcome(now),
-        _arrow(*(item.base if item else None for item in (then, now))),
-        _arrow(*(item.proposal if item else None for item in (then, now))),
+        _arrow(*(_score(item, item.base) if item else None for item in (then, now))),
+        _arrow(*(_score(item, item.proposal) if item else None for item in (then, now))),
         next((item.draft for item in (now, then) if item and item.draft), None),
     )
 
@@ -117,11 +117,14 @@ def _outcome(item: Learned | None) -> str | None:
     return None if item is None else came_to(item)
 
 
-def _arrow(then: Estimate | None, now: Estimate | None) -> str | None:
-    """Both scores, or the one that there is."""
-    told = [f"{value.mean:.0%}" for value in (then, now) if value is not None]
-    if not told:
+def _score(item: Learned, score: Estimate | None) -> str | None:
+    from nightschool.rules.scores import told  # noqa: PLC0415 - help needs no rules
+
+    return told(score, item.code, item.pairs)
+
+
+def _arrow(then: str | None, now: str | None) -> str | None:
+    """What is told of both, or of the one that there is."""
+    if then is None and now is None:
         return None
-    if then is None or now is None:
-        return f"- to {told[0]}" if then is None else f"{told[0]} to -"
-    return told[0] if then == now else " to ".join(told)
+    return then if then == now else f"{then or '-'} to {now or '-'}"

@@ -265,7 +265,12 @@ def _schedule(chosen: Settings) -> Iterator[Finding]:
         if look.last is not None:
             bad = bool(look.last.note) or look.last.code not in ENDED_WELL
             fix = f"see {scheduling.memory.log}" if bad else ""
-            yield Finding(about="schedule", state="note" if bad else "ok", text=last_line(look.last), fix=fix)
+            yield Finding(
+                about="schedule",
+                state="note" if bad else "ok",
+                text=last_line(look.last, goes_on=look.goes_on),
+                fix=fix,
+            )
     except NightschoolError as error:
         yield Finding(about="schedule", state="note", text=str(error), fix="nightschool schedule remove")
     try:

@@ -14,10 +14,12 @@ from nightschool.cli.verdicts import examined
 from nightschool.core.cycles import CycleReport
 from nightschool.core.proposals import Decision, Release, Status, Step, Verdict
 from nightschool.core.tasks import Correction
+from nightschool.rules import scores
 from nightschool.rules.report import cycle_line, spend_line
 from nightschool.rules.telling import counted
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import OPEN, Fit, drafts, fit
+from nightschool.stages.silences import silences
 
 if TYPE_CHECKING:
     from nightschool.core.ports import Store
@@ -57,13 +59,14 @@ def listed(cases: Sequence[Dossier], parts: Parts, title: str = "") -> Table:
     rows = []
     for case in cases:
         verdict = _verdict(case)
+        kind, pairs = (verdict.kind, verdict.pairs) if verdict else (None, 0)
         base, proposal = (verdict.base, verdict.proposal) if verdict else (None, None)
         rows.append(
             (
                 case.draft.id,
                 shown_status(case, parts),
-                base and f"{base.mean:.0%}",
-                proposal and f"{proposal.mean:.0%}",
+                scores.told(base, kind, pairs),
+                proposal and scores.told(proposal, kind),
                 words(case, parts.store),
                 parts.place(case.draft.target),
             )
@@ -88,6 +91,7 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
         "reviews": case.reviews,
         "releases": case.releases,
         "refused_edits": case.refused_edits,
+        "silent": silences(_verdict(case), parts.store, parts.policy()),
         "diff": difference(case.draft, parts),
         "report": _report(case, parts.store),
         "next": following(case, parts),
@@ -113,6 +117,7 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
         *_refused(case.refused_edits),
         "",
         *examined(draft, _verdict(case)),
+        *silent(case, parts),
         "",
         *_safety(case),
         *_history(case),
@@ -121,6 +126,17 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
         *(f"  * {line}" for line in know),
         *([""] if know else []),
         *(f"next: {command}" for command in following(case, parts)),
+    ]
+
+
+def silent(case: Dossier, parts: Parts) -> Pieces:
+    """Tasks of its exam that tell nothing, with the way out and what that costs."""
+    found = silences(_verdict(case), parts.store, parts.policy())
+    if found is None:
+        return []
+    return [
+        Line("Tasks that never told the two apart, and take tries", "bold"),
+        *(f"  {one}" for one in found.lines),
     ]
 
 
@@ -317,7 +333,8 @@ def _history(case: Dossier) -> Iterable[Piece | str]:
 
 
 def _decided(decision: Decision) -> str:
-    return "approved" if decision is Decision.APPROVE else "rejected"
+    words = {Decision.APPROVE: "approved", Decision.REJECT: "rejected", Decision.REOPEN: "asked for again"}
+    return words[decision]
 
 
 def _what(release: Release) -> str:

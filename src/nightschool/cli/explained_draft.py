@@ -34,6 +34,7 @@ def explain(name: str, out: Output) -> ExitCode:
     from nightschool.cli.opening import opening  # noqa: PLC0415 - few commands need it
     from nightschool.stages.publish import objections  # noqa: PLC0415
     from nightschool.stages.releases import dossier  # noqa: PLC0415
+    from nightschool.stages.silences import silences  # noqa: PLC0415
 
     with opening(fleeting=True, forgiving=True) as parts:
         case = dossier(parts.store, name)
@@ -54,6 +55,7 @@ def explain(name: str, out: Output) -> ExitCode:
             "stale": dossiers.is_stale(case, parts),
             "verdict": verdict and {"kind": verdict.kind, "code": verdict.code, "why": verdict.why},
             "gate": asked,
+            "silent": silences(verdict, parts.store, parts.policy()),
             "adopting": [{"asked": text, "holds": not found, "found": found} for text, found in demands],
             "next": dossiers.following(case, parts),
         }
@@ -106,7 +108,7 @@ def _told(
         rows = [(HOLDS[one.holds], one.asked, one.found) for one in asked]
         title = f"What the gate asks of it. Its verdict: {verdict.kind}"
         told += [Table(title=title, columns=("holds", "asked", "found"), rows=rows)]
-        told += [f"in its words: {verdict.why}", ""]
+        told += [f"in its words: {verdict.why}", *dossiers.silent(case, parts), ""]
     rows = [
         (HOLDS[not found], text, "; ".join(found) or "nothing speaks against it") for text, found in demands
     ]

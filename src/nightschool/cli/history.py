@@ -33,6 +33,7 @@ SHORT = {
     "already-followed": "followed already",
     "already-published": "published already",
     "budget-ended": "budget ended",
+    "next-run": "waits for the next run",
     "needs-you": "needs you",
     "set-up-failed": "set-up failed",
     "no-train-task": "nothing to practise on",
@@ -85,6 +86,7 @@ def without_report(store: Store) -> Sequence[Unreported]:
         lost=store.find(LostTry),
         draws=store.find(Draw),
         projects={task.id: task.project for task in store.find(Task)},
+        running=store.holder("cycle"),
     )
 
 

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nightschool.core.errors import UserError
+from nightschool.cli.expected import JOBS_A_CANDIDATE
+from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
     from nightschool.core.tasks import Candidate
-    from nightschool.stages.aiming import Aiming
+    from nightschool.rules.prospects import Prospect
+    from nightschool.stages.cycle import Cycle
+    from nightschool.stages.outlook import Outlook
+    from nightschool.stages.prepare import Prepared
     from nightschool.wiring import Parts
 
 WORDS = {
     "waits-for-review": "waits for your review",
     "already-published": "already published",
+    "already-followed": "followed already: nothing to learn",
     "taken-back": "you took it back",
     "needs-you": "needs you first",
+    "set-up-failed": "its set-up fails",
     "switched-off": "your settings forbid it",
+    "no-train-task": "nothing to practise on",
+    "no-edit": "no edit is left to try",
+    "unsafe": "did not pass the safety check",
+    "underpowered": "cannot be examined",
+    "undecided": "examined: nothing more to try",
+    "invalid": "the exam says nothing about it",
+    "reject": "failed its exam",
 }
 """Why there is nothing to do; a pinned file is named."""
 
@@ -31,11 +44,19 @@ class Course:
     candidate: Candidate
     file: Path | None = None
     """That an edit would change; None where none may be, or no agent is there to say."""
+    outlook: Outlook | None = None
+    """None while no agent is there."""
+    jobs: int = JOBS_A_CANDIDATE
+    """To expect until it is decided."""
+    run: int | None = None
+    """In which run it is probably decided, from 1; None: in none, at this limit."""
     why: str | None = None
     """Why that file, or why nothing is done."""
-    code: str | None = None
-    """Why no job is started for it, as a report says it; None: it would be practised."""
-    draft: str | None = None
+
+    @property
+    def code(self) -> str | None:
+        """Why no job is started for it, as a report says it; None: it would be practised."""
+        return self.outlook.done[0] if self.outlook is not None and self.outlook.done is not None else None
 
     @property
     def shown(self) -> object:
@@ -46,28 +67,92 @@ class Course:
 
     @property
     def document(self) -> dict[str, object]:
-        return {"candidate": self.candidate.id, "code": self.code, "why": self.why, "draft": self.draft}
+        draft = None if self.outlook is None or self.outlook.done is None else self.outlook.done[2]
+        return {"candidate": self.candidate.id, "code": self.code, "why": self.why, "draft": draft}
+
+    @property
+    def exam(self) -> dict[str, object] | None:
+        """What its exam takes, for a program; None where nothing would be done, or nobody can say."""
+        if self.outlook is None or self.code is not None:
+            return None
+        found = self.outlook.prospect
+        return {
+            "candidate": self.candidate.id,
+            "kinds_held_out": found.clusters,
+            "can_pass": found.barred is None,
+            "why_not": found.barred,
+            "begun": found.begun,
+            "jobs_at_least": found.least,
+            "jobs_probably": self.jobs,
+            "decided_in_run": self.run,
+        }
 
 
-def courses(parts: Parts, found: Iterable[Candidate], aiming: Aiming | None) -> list[Course]:
+def courses(parts: Parts, cycle: Cycle | None, prepared: Prepared) -> list[Course]:
     """Those that the run is about. Without an agent nothing is known but that they are there."""
-    if aiming is None:
-        return [Course(candidate=one) for one in found]
-    return [_course(parts, one, aiming) for one in aiming.chosen(tuple(found))]
+    from nightschool.rules.prospects import in_turn  # noqa: PLC0415 - help needs no rules
+
+    if cycle is None:
+        return [Course(candidate=one) for one in prepared.mined.candidates]
+    outlooks, whole = cycle.outlooks(prepared), parts.settings.limits.max_jobs
+    runs: dict[int, int | None] = {}
+    used = 0
+    for number in in_turn([one.prospect for one in outlooks]):
+        own = outlooks[number]
+        used += _jobs(own, cycle)
+        runs[number] = _run(own.prospect, used, whole)
+    return [
+        Course(
+            candidate=own.candidate,
+            file=None if own.target is None else parts.place(own.target),
+            outlook=own,
+            jobs=_jobs(own, cycle),
+            run=runs[number],
+            why=own.aim if own.done is None else parts.redact(own.done[1]),
+        )
+        for number, own in enumerate(outlooks)
+    ]
 
 
-def _course(parts: Parts, candidate: Candidate, aiming: Aiming) -> Course:
-    from nightschool.stages.settling import stand  # noqa: PLC0415 - help needs no stage
+def _jobs(own: Outlook, cycle: Cycle) -> int:
+    return 0 if own.done is not None else own.prospect.probably(cycle.policy)
 
-    try:
-        aim = aiming.aim(candidate)
-        if aim.target is None:
-            return Course(candidate=candidate, why=aim.why, code="switched-off")
-        there = stand(candidate, aim, aim.target, aiming=aiming, store=parts.store, live=parts.live)
-    except UserError as error:
-        return Course(candidate=candidate, why=parts.redact(str(error)), code="needs-you")
-    file = parts.place(aim.target)
-    if there.done is None:
-        return Course(candidate=candidate, file=file, why=aim.why)
-    code, why, draft = there.done
-    return Course(candidate=candidate, file=file, why=why, code=code, draft=draft)
+
+def _run(own: Prospect, used: int, whole: int | None) -> int | None:
+    """The corrections before it in the order of their turns are decided first."""
+    if whole is None:
+        return 1
+    if own.least > whole and not own.begun:
+        return None
+    return max(1, -(-used // max(1, whole)))
+
+
+def exams(found: Sequence[Course], said: dict[str, str]) -> list[Piece | str]:
+    """What the exam of each takes, and when it is probably decided."""
+    rows, bars = [], []
+    for one in found:
+        if one.outlook is None or one.code is not None:
+            continue
+        own, words = one.outlook.prospect, said.get(one.candidate.correction, one.candidate.statement)
+        if own.barred is not None:
+            bars.append(f"{words}: can only become a suggestion. {own.barred}")
+        rows.append(
+            (
+                words,
+                own.clusters,
+                "no" if own.barred is not None else "goes on" if own.begun else "yes",
+                own.least,
+                one.jobs,
+                _when(one),
+            )
+        )
+    if not rows:
+        return []
+    heads = ("exam of", "kinds held out", "can pass", "jobs at least", "probably", "decided in")
+    return [Table(columns=heads, rows=rows), *(Line(bar, "dim") for bar in bars)]
+
+
+def _when(one: Course) -> str:
+    if one.run is None:
+        return "no run: limits.max_jobs is too low"
+    return "this run" if one.run == 1 else f"run {one.run} from now"

@@ -145,7 +145,8 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
     Its edits are made again on the file as it is now; what you wrote outside of them stays. Where an edit has
     lost its place you see the file as it was, as it is and as proposed, and nothing is made. What comes out
     is a new proposal: the gate has not seen it, so it is a suggestion until `nightschool run` has examined
-    it. The old one stays, for the case that the file becomes again what it was.
+    it. The old one stays, for the case that the file becomes again what it was. What you took back is taken
+    up again by it, and examined by a run like any other.
 
     \b
     Example:
@@ -153,6 +154,7 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
     """
     from nightschool.cli.dossiers import difference, following  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
+    from nightschool.stages.rebase import reopen  # noqa: PLC0415
     from nightschool.stages.releases import StaleLiveFile, dossier  # noqa: PLC0415
 
     out = Output(json=json)
@@ -160,6 +162,7 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
         old = dossier(parts.store, proposal).draft
         try:
             made = _remade(old.id, parts)
+            again = reopen(made.id, store=parts.store, clock=parts.clock, actor=parts.actor)
         except StaleLiveFile as stale:
             return _outdated(out, stale, stale.diff(parts.redact), dossier(parts.store, old.id))
         case, diff = dossier(parts.store, made.id), difference(made, parts)
@@ -172,7 +175,9 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
         "next": commands,
     }
     if made.id == old.id:
-        return out.result(document, [f"{old.id} fits the file as it is", f"next: {commands[0]}"])
+        status = "a suggestion" if case.status == "suggestion" else case.status
+        what = f"; you took it back, and it is {status} again{_examined(case)}" if again else ""
+        return out.result(document, [f"{old.id} fits the file as it is{what}", f"next: {commands[0]}"])
     told = f"made {made.id} of {old.id}: {case.status}{_examined(case)}"
     return out.result(document, [told, Diff(diff), f"next: {commands[0]}"])
 
@@ -186,10 +191,6 @@ def _examined(case: Dossier) -> str:
     match case.status:
         case Status.SUGGESTED:
             return ". The gate has not seen it: `nightschool run` examines it"
-        case Status.ROLLED_BACK:
-            return (
-                ". The gate has not seen it, and a run leaves alone what you took back: your reason adopts it"
-            )
         case Status.REJECTED:
             return f": {case.reviews[-1].reason}. It was made before, and you turned it down"
     return ". It was made before; the gate has not seen it"

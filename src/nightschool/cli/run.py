@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nightschool.core.cycles import CycleReport
     from nightschool.core.harness import Target
     from nightschool.stages.aiming import Aiming
+    from nightschool.stages.cycle import Cycle
     from nightschool.stages.prepare import Preparation, Prepared
     from nightschool.wiring import Parts
 
@@ -79,9 +80,10 @@ def run(  # noqa: PLR0913 - one parameter an option
 ) -> ExitCode:
     """Read new sessions, practise what you keep correcting, and stage proposals for your review.
 
-    The sessions are those of the project that holds this folder, read where Claude Code and Codex keep
-    them. The agent that is installed practises in a sandbox without a network, with at most 100 jobs and
-    60 minutes. No file of yours changes: that is for `nightschool adopt`; `nightschool undo` takes it back.
+    It learns from the sessions of the project that holds this folder, read where Claude Code and Codex keep
+    them; new ones of other projects are read along, and kept for the runs of theirs. The agent that is
+    installed practises in a sandbox without a network, with at most 100 jobs and 60 minutes. No file of
+    yours changes: that is for `nightschool adopt`; `nightschool undo` takes it back.
 
     \b
     Example:
@@ -101,7 +103,8 @@ def run(  # noqa: PLR0913 - one parameter an option
     single = project[0] if project else None
     with opening.opening(flags, single, rehearsal=dry_run, own=_several(root)) as parts:
         if dry_run:
-            return _rehearsed(parts, _aiming(parts, root, scope, skill), root, told_to, out, given, single)
+            cycle = _cycle(parts, root, scope, skill, told_to)
+            return _rehearsed(parts, cycle, root, told_to, out, given, single)
         notes = [] if given is None else given.permit(parts)
         cycle = parts.cycle(project=root, scope=scope, skill=skill, progress=told_to)
         cycle.notes += notes
@@ -110,13 +113,7 @@ def run(  # noqa: PLR0913 - one parameter an option
                 prepared = _prepared(parts, cycle.preparation, given)
             said = _said(parts, prepared, root, single)
             said.into(cycle)
-            if cycle.aiming.chosen(prepared.mined.candidates):
-                cycle.door.runner.check()
-                if not yes and not practised(parts, cycle.door.name):
-                    out.note(*_plan(parts, prepared, root, cycle.aiming), *said.told)
-                    out.confirm("Start?", otherwise="pass --yes to start without being asked")
-                fit = said.fit(prepared.mined.tasks)
-                cycle.replay.provisions |= setting_up.provisions(parts, fit, out, yes=yes)
+            _agreed(parts, cycle, prepared, root, out, said, yes=yes)
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
         lines = [*told(report), f"report: {keep(parts, report)}, and the same as .md and .json"]
@@ -145,6 +142,24 @@ def _ask_about_home(pool: str | None, out: Output) -> None:
         )
 
 
+def _agreed(
+    parts: Parts, cycle: Cycle, prepared: Prepared, root: str | None, out: Output, said: Said, *, yes: bool
+) -> None:
+    """Whether the agent can work and the person wants it to, asked only where there is work."""
+    tasks = said.fit(prepared.mined.tasks)
+    cycle.replay.provisions |= setting_up.provisions(parts, tasks, out, yes=False, asks=False)
+    found = planned.courses(parts, cycle, prepared)
+    if all(one.code is not None or one.jobs == 0 for one in found):
+        # Nobody was asked, so nothing may start, whatever was not foreseen.
+        cycle.door.closed = True
+        return
+    cycle.door.runner.check()
+    if not yes and not practised(parts, cycle.door.name):
+        out.note(*_plan(parts, prepared, root, cycle.aiming, found), *said.told)
+        out.confirm("Start?", otherwise="pass --yes to start without being asked")
+    cycle.replay.provisions |= setting_up.provisions(parts, tasks, out, yes=yes)
+
+
 def practised(parts: Parts, runner: str) -> bool:
     """Whether a cycle ever started a job of this runner. One that had nothing to practise was no consent to
     pay, and a free apprentice's is none to pay an agent."""
@@ -166,22 +181,21 @@ def _prepared(parts: Parts, preparation: Preparation, given: Given | None) -> Pr
     )
 
 
-def _aiming(parts: Parts, root: str | None, scope: str, skill: str | None) -> Aiming | None:
-    """What would be edited; None while no agent is there to say what it reads."""
+def _cycle(parts: Parts, root: str | None, scope: str, skill: str | None, told_to: Told) -> Cycle | None:
+    """What would practise; None while no agent is there to say what it reads."""
     from nightschool.core.errors import RunnerUnusable  # noqa: PLC0415 - help needs no rules
 
     try:
-        name, _ = parts.runner_name()
+        return parts.cycle(project=root, scope=scope, skill=skill, progress=told_to)
     except RunnerUnusable:
         if skill is not None:
             raise
         return None
-    return parts.aiming(name, project=root, scope=scope, skill=skill)
 
 
 def _rehearsed(
     parts: Parts,
-    aiming: Aiming | None,
+    cycle: Cycle | None,
     root: str | None,
     told_to: Told,
     out: Output,
@@ -192,25 +206,30 @@ def _rehearsed(
     with told_to.shown(out, "read"):
         prepared = _prepared(parts, parts.preparation(project=root, progress=told_to), given)
     said = _said(parts, prepared, root, single)
-    plan = [*_plan(parts, prepared, root, aiming), *(given.unreviewed() if given is not None else [])]
+    provisions = setting_up.provisions(parts, said.fit(prepared.mined.tasks), out, yes=False, asks=False)
+    if cycle is not None:
+        said.into(cycle)
+        cycle.replay.provisions |= provisions
+    found = planned.courses(parts, cycle, prepared)
+    plan = _plan(parts, prepared, root, None if cycle is None else cycle.aiming, found)
+    plan += given.unreviewed() if given is not None else []
     plan += said.told
     if prepared.mined.candidates:
-        fit = said.fit(prepared.mined.tasks)
-        plan += setting_up.told(setting_up.provisions(parts, fit, out, yes=False, asks=False))
-    document = _planned(plan, prepared, planned.courses(parts, prepared.mined.candidates, aiming))
+        plan += setting_up.told(provisions)
     code = ExitCode.WRONG_USE if said.wrong else ExitCode.DONE
-    return out.result(document, [*plan, "nothing was started, stored or staged"], code)
+    return out.result(_planned(plan, prepared, found), [*plan, "nothing was started, stored or staged"], code)
 
 
-def _plan(parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | None) -> list[Piece | str]:
-    from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
+def _plan(
+    parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | None, courses: Sequence[Course]
+) -> list[Piece | str]:
+    from nightschool.rules.report import read_along  # noqa: PLC0415 - help needs no rules
+    from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.rules.worth import told_waiting  # noqa: PLC0415
 
     tasks, found = prepared.mined.tasks, prepared.mined.candidates
-    courses = planned.courses(parts, found, aiming)
     settled = [one for one in courses if one.code is not None]
-    jobs = expected.JOBS_A_CANDIDATE * (len(courses) - len(settled))
-    limit = parts.settings.limits.max_jobs
+    jobs, limit = sum(one.jobs for one in courses if one.code is None), parts.settings.limits.max_jobs
     train = sum(task.split == "train" for task in tasks)
     said = {item.id: item.statement for item in prepared.mined.corrections}
     rows = [
@@ -225,15 +244,28 @@ def _plan(parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | N
     ]
     columns = ("you said", "rule", "sessions", "would edit", "since")
     return [
-        f"{counted(len(prepared.harvested.sessions), 'session')} with something new; "
+        f"{counted(len(prepared.own), 'session')} of {_where(root)} with something new; "
         f"{counted(len(said), 'correction')} in {_where(root)}, "
         f"{len(found)} of them worth an edit"
         + (f", {len(settled)} of these with nothing to do now" if settled else ""),
+        *read_along(prepared.elsewhere),
         *(f"  {line}" for line in told_waiting(prepared.mined.waiting)),
         *([Table(columns=columns, rows=rows)] if rows else []),
+        *planned.exams(courses, said),
         *(() if aiming is None else aiming.notes(found)),
         f"{counted(train, 'task')} to practise on, {len(tasks) - train} held out for the exam",
         *(expected.lines(parts, jobs if limit is None else min(jobs, limit)) if rows else []),
+        *_runs(jobs, limit),
+    ]
+
+
+def _runs(jobs: int, limit: int | None) -> list[str]:
+    """Where one run is probably not enough."""
+    if limit is None or jobs <= limit:
+        return []
+    return [
+        f"all of it takes about {jobs} jobs, so about {-(-jobs // limit)} runs of {limit} jobs: an exam that "
+        "was begun keeps its evidence and goes on in the next (`--max-jobs` or limits.max_jobs allows more)"
     ]
 
 
@@ -249,8 +281,10 @@ def _where(pool: str | None) -> str:
 def _planned(plan: list[Piece | str], prepared: Prepared, courses: Sequence[Course]) -> dict[str, object]:
     return {
         "dry_run": True,
-        "sessions": [session.id for session in prepared.harvested.sessions],
+        "sessions": [session.id for session in prepared.own],
+        "sessions_elsewhere": prepared.elsewhere,
         "candidates": prepared.mined.candidates,
+        "exams": [one.exam for one in courses if one.exam is not None],
         "settled": [one.document for one in courses if one.code is not None],
         "tasks": [task.id for task in prepared.mined.tasks],
         "plan": [piece for piece in plan if isinstance(piece, str)],
@@ -266,7 +300,7 @@ def _file(target: Target) -> str:
 
 def told(report: CycleReport) -> list[Piece | str]:
     """A report on the screen."""
-    from nightschool.rules.report import WORDS, missing_line, spend_line  # noqa: PLC0415
+    from nightschool.rules.report import WORDS, missing_line, read_along, spend_line  # noqa: PLC0415
     from nightschool.rules.telling import counted, left_out  # noqa: PLC0415
 
     rows = [
@@ -277,6 +311,7 @@ def told(report: CycleReport) -> list[Piece | str]:
         f"{counted(report.human_turns, 'human turn')}; "
         f"{counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
         f"{counted(report.tasks_train, 'task')} to practise on, {report.tasks_holdout} held out for the exam",
+        *read_along(report.sessions_elsewhere),
         *(left_out(count, reason) for reason, count in report.left_out),
     ]
     if rows:

@@ -30,8 +30,7 @@ from nightschool.core.errors import NotFound, UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from nightschool.core.ports import Scheduler
-    from nightschool.core.schedules import Plan
+    from nightschool.core.schedules import Plan, Scheduler
     from nightschool.settings import Settings
     from nightschool.stages.schedule import Scheduling
 

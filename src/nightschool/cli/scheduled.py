@@ -81,10 +81,10 @@ def look_pieces(look: Look) -> Iterable[Piece | str]:
     if look.next is not None:
         yield f"next scheduled run: {_time(look.next)}"
     if look.plan is not None or look.last is not None:
-        yield last_line(look.last)
+        yield last_line(look.last, goes_on=look.goes_on)
 
 
-def last_line(last: ScheduledRun | None) -> str:
+def last_line(last: ScheduledRun | None, *, goes_on: bool) -> str:
     if last is None:
         return "last scheduled run: none yet"
     begun = f"last scheduled run: {_time(last.started_at.astimezone())}"
@@ -92,7 +92,8 @@ def last_line(last: ScheduledRun | None) -> str:
         return f"{begun}, {last.note}"
     runs = "; ".join(f"{run.project or 'all projects'}: {ended(run.code)}" for run in last.runs)
     if last.ended_at is None:
-        return f"{begun}, without an end so far: running now, or broken off{f'; {runs}' if runs else ''}"
+        told = "running now" if goes_on else "broken off before its end"
+        return f"{begun}, {told}{f'; {runs}' if runs else ''}"
     return f"{begun}, {runs}"
 
 

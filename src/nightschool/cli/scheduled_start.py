@@ -17,8 +17,8 @@ from nightschool.cli.scheduled import ended, scheduling_here
 from nightschool.core.errors import Busy, UserError
 
 if TYPE_CHECKING:
-    from nightschool.core.ports import Clock, ScheduleMemory
-    from nightschool.core.schedules import ScheduledRun
+    from nightschool.core.ports import Clock
+    from nightschool.core.schedules import ScheduledRun, ScheduleMemory
 
 
 def start(*, project: Projects = None, all_projects: AllProjects = False, json: Json = False) -> ExitCode:

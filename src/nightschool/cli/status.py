@@ -166,13 +166,21 @@ def _spent(store: Store, now: datetime) -> _Spent:
 
 
 def _unsettled(store: Store) -> Rows:
-    """Reservations whose job never came to an end: it runs now, or its process died."""
+    """Reservations whose job never came to an end: it runs now, as far as its cycle holds the lock, or its
+    process died."""
     from nightschool.core.jobs import Finished, LostTry, Reservation  # noqa: PLC0415
 
+    running = store.holder("cycle")
     finished = {job.key for job in store.find(Finished)}
     lost = {attempt.id for attempt in store.find(LostTry)}
     return [
-        {"cycle": booked.cycle, "at": booked.at, "tokens": booked.tokens, "cost": booked.cost}
+        {
+            "cycle": booked.cycle,
+            "running": booked.cycle == running,
+            "at": booked.at,
+            "tokens": booked.tokens,
+            "cost": booked.cost,
+        }
         for booked in store.find(Reservation)
         if booked.key not in finished and booked.id not in lost
     ]
@@ -248,9 +256,11 @@ def _spent_line(spent: _Spent) -> str:
 def _trouble(unsettled: Rows, interrupted: Rows) -> Iterable[Piece]:
     from nightschool.rules.telling import counted  # noqa: PLC0415
 
-    if unsettled:
-        text = f"{counted(len(unsettled), 'job')} without an end so far: running now, or broken off"
-        yield Line(text, "yellow")
+    now = sum(bool(row["running"]) for row in unsettled)
+    if now:
+        yield Line(f"{counted(now, 'job')} at work now", "dim")
+    if broken := len(unsettled) - now:
+        yield Line(f"{counted(broken, 'job')} without an end: broken off with its run", "yellow")
     for row in interrupted:
         text = f"release {row['release']} of {row['path']} was interrupted: the next adopt or undo settles it"
         yield Line(text, "yellow")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nightschool.core.ports import Store
     from nightschool.core.tasks import Check, Task, TaskMark
     from nightschool.rules.marks import Standing
+    from nightschool.rules.silent import Silent
     from nightschool.wiring import Parts
 
     Standings = Mapping[str, Standing]
@@ -53,13 +54,17 @@ def tasks(
         return ExitCode.DONE
     from nightschool.core.tasks import Task, TaskMark  # noqa: PLC0415 - help needs no store
     from nightschool.rules.marks import standings  # noqa: PLC0415
+    from nightschool.stages.releases import drafts  # noqa: PLC0415
+    from nightschool.stages.silences import silent_tasks  # noqa: PLC0415
 
     root = None if all_projects else root_of(project)
     with reading(fleeting=True, forgiving=True) as parts:
         found = parts.store.find(Task, root)
         said, marked = said_of(parts.store), standings(parts.store.find(TaskMark))
-        told = [*_told(found, said, marked), *_legend()] if found else _none(parts, root)
-    rows = [_row(task, said, marked) for task in found]
+        quiet = silent_tasks(drafts(parts.store), parts.store, parts.policy())
+        told = [*_told(found, said, marked), *_legend(), *_silent(found, quiet)]
+        told = told if found else _none(parts, root)
+    rows = [{**_row(task, said, marked), "silent": quiet.get(task.id)} for task in found]
     return Output(json=json).result({"project": root, "tasks": rows}, told)
 
 
@@ -67,7 +72,8 @@ def show(task: Named, *, json: Json = False) -> ExitCode:
     """Show a task: its whole request, what it starts from, when it is passed, where it came from.
 
     How it came out so far is not shown: a task that is taken out of the exam for what it showed would
-    make the exam say what one likes.
+    make the exam say what one likes. Only of tasks that never told anything the list says so; an exam
+    without them begins anew.
 
     \b
     Example:
@@ -226,6 +232,20 @@ def _legend() -> list[Piece | str]:
             "Other work: what you did not correct; it must not suffer from an edit.",
             "dim",
         )
+    ]
+
+
+def _silent(found: Sequence[Task], quiet: Mapping[str, Silent]) -> list[Piece | str]:
+    """Those that an exam which is not decided learns nothing from."""
+    own = [quiet[task.id] for task in found if task.id in quiet]
+    if not own:
+        return []
+    return [
+        "",
+        Line("Tasks that never told an edit and its absence apart, and take tries of an exam", "bold"),
+        *(f"  {one.task}: {one.told}" for one in own),
+        f"next: nightschool tasks withhold {own[0].task} --reason WHY; what it costs the exam stands in "
+        "nightschool show of the proposal",
     ]
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Self
 
 from nightschool.core.harness import Absent, Target
 from nightschool.core.proposals import Edit, Finding, RefusedEdit
+from nightschool.core.tasks import Candidate
 from nightschool.core.trials import Estimate
 from nightschool.core.values import Record, Value
 
@@ -49,7 +51,7 @@ class Learned(Value):
     sessions: int
     code: str
     """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
-    lost, no-edit, unsafe, budget-ended, waits-for-review, taken-back, needs-you, pinned, adopted,
+    lost, no-edit, unsafe, budget-ended, next-run, waits-for-review, taken-back, needs-you, pinned, adopted,
     switched-off, set-up-failed"""
     why: str
     target: Target | None = None
@@ -68,6 +70,17 @@ class Learned(Value):
     proposal: Estimate | None = None
     pairs: int = 0
 
+    @classmethod
+    def of(cls, candidate: Candidate, code: str, why: str, draft: str | None = None) -> Self:
+        return cls(
+            candidate=candidate.id,
+            statement=candidate.statement,
+            sessions=len(candidate.sessions),
+            code=code,
+            why=why,
+            draft=draft,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleReport(Record):
@@ -84,7 +97,9 @@ class CycleReport(Record):
     sandbox: str
     mode: str
     sessions_read: int
+    """With something new, of the projects that it was about."""
     sessions_known: int
+    """In all projects."""
     human_turns: int
     left_out: tuple[tuple[str, int], ...]
     """(reason, how many)."""
@@ -108,6 +123,8 @@ class CycleReport(Record):
     """From the first job on, while the machine was awake: what the limit of minutes counts."""
     ended_by: str | None = None
     """The limit that was used up, in words; None where none was."""
+    sessions_elsewhere: int = 0
+    """With something new, of other projects: read along, and kept for their own runs."""
     failed: str | None = None
     """Why the cycle broke off; None where it came to its end."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,7 +13,6 @@ from nightschool.core.harness import Absent, Harness, LiveFile, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome
 from nightschool.core.proposals import Draft, Finding
 from nightschool.core.sandboxes import Command, Execution, SandboxPlan
-from nightschool.core.schedules import Entry, Plan, ScheduledRun
 from nightschool.core.sessions import Offset, ReadResult, Retention, Roots, RowFate, TranscriptRef
 from nightschool.core.skills import Skill
 from nightschool.core.trials import Trial, TrialRequest
@@ -244,6 +243,10 @@ class Practice(Protocol):
         """How many more jobs the budget allows."""
         ...
 
+    def share(self) -> int:
+        """How many of these are for the exam in hand, while others wait for their turn."""
+        ...
+
     def tell(self, words: str) -> None:
         """What the next trials are for, for the person who waits."""
         ...
@@ -340,63 +343,13 @@ class Store(Protocol):
         """
         ...
 
-    def hold(self, lock: str) -> AbstractContextManager[None]:
-        """A lock between processes that dies with its process. Raises `Busy` at once if it is held."""
+    def hold(self, lock: str, *, by: str = "") -> AbstractContextManager[None]:
+        """A lock between processes that dies with its process. Raises `Busy` at once if it is held. `by`:
+        what its holder is called."""
         ...
 
-
-class Scheduler(Protocol):
-    """What starts a command each day on this machine. It touches its own marked entry alone."""
-
-    name: str
-    after_sleep: bool
-    """Whether it makes up for a start that the machine slept through."""
-
-    def here(self) -> bool:
-        """Whether it can be used on this machine, by this person, now."""
-        ...
-
-    def text(self, entry: Entry) -> str:
-        """What `install` would leave behind, as it can be printed."""
-        ...
-
-    def installed(self, mark: str) -> str | None:
-        """The entry with that mark as it stands, as `text` gives it; None where there is none.
-
-        Raises `SchedulerFailed` where that cannot be known.
-        """
-        ...
-
-    def install(self, entry: Entry) -> None:
-        """Make the entry with its mark this one, or raise and leave all as it was."""
-        ...
-
-    def remove(self, mark: str) -> None: ...
-
-
-class ScheduleMemory(Protocol):
-    """What is remembered of what was scheduled and of the last start, with the log of such starts."""
-
-    log: Path
-
-    def plan(self) -> Plan | None: ...
-
-    def keep_plan(self, plan: Plan | None) -> None: ...
-
-    def last(self) -> ScheduledRun | None: ...
-
-    def keep_last(self, run: ScheduledRun) -> None: ...
-
-    def held(self) -> AbstractContextManager[None]:
-        """The lock of scheduled starts: of two at once the second raises `Busy`."""
-        ...
-
-    def carry_out(self, command: Sequence[str], environment: Mapping[str, str]) -> int:
-        """Run a command to its end, what it says into the log; its exit code."""
-        ...
-
-    def write_line(self, line: str) -> None:
-        """Into the log, which never grows beyond a bound."""
+    def holder(self, lock: str) -> str | None:
+        """What the holder of a lock is called; None where nobody holds it. It may be let go at once."""
         ...
 
 

@@ -224,6 +224,8 @@ class SafetyReport(Record):
 class Decision(StrEnum):
     APPROVE = "approve"
     REJECT = "reject"
+    REOPEN = "reopen"
+    """What was taken back is asked for again: it stands as the gate left it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,6 +351,7 @@ class Act(StrEnum):
     REJECT = "reject"
     PUBLISH = "publish"
     UNDO = "undo"
+    REOPEN = "reopen"
 
 
 TRANSITIONS: dict[tuple[Status, Act], Status] = {
@@ -360,6 +363,7 @@ TRANSITIONS: dict[tuple[Status, Act], Status] = {
     (Status.APPROVED, Act.PUBLISH): Status.PUBLISHED,
     (Status.PUBLISHED, Act.UNDO): Status.ROLLED_BACK,
     (Status.ROLLED_BACK, Act.APPROVE): Status.APPROVED,
+    (Status.ROLLED_BACK, Act.REOPEN): Status.SUGGESTED,
 }
 
 
@@ -384,7 +388,7 @@ def status_of(
 
     Each iterable is in the order of writing; the newest of a kind speaks.
     """
-    status = _examined(draft, safety, verdicts)
+    status = examined = _examined(draft, safety, verdicts)
     if status not in {Status.IN_REVIEW, Status.SUGGESTED}:
         return status
     acts = [(review.at, review.decision) for review in reviews if review.draft == draft.digest]
@@ -395,6 +399,8 @@ def status_of(
                 status = Status.APPROVED
             case Decision.REJECT:
                 status = Status.REJECTED
+            case Decision.REOPEN:
+                status = examined
             case Release():
                 status = Status.PUBLISHED if act.undoes is None else Status.ROLLED_BACK
     return status

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Self
+from pathlib import Path
+from typing import Protocol, Self
 
 from nightschool.core.errors import UserError
 from nightschool.core.values import Value
@@ -94,3 +97,62 @@ class ScheduledRun(Value):
         codes = [run.code for run in self.runs]
         bad = [code for code in codes if code not in ENDED_WELL]
         return bad[0] if bad else min(codes, default=0)
+
+
+class Scheduler(Protocol):
+    """What starts a command each day on this machine. It touches its own marked entry alone."""
+
+    name: str
+    after_sleep: bool
+    """Whether it makes up for a start that the machine slept through."""
+
+    def here(self) -> bool:
+        """Whether it can be used on this machine, by this person, now."""
+        ...
+
+    def text(self, entry: Entry) -> str:
+        """What `install` would leave behind, as it can be printed."""
+        ...
+
+    def installed(self, mark: str) -> str | None:
+        """The entry with that mark as it stands, as `text` gives it; None where there is none.
+
+        Raises `SchedulerFailed` where that cannot be known.
+        """
+        ...
+
+    def install(self, entry: Entry) -> None:
+        """Make the entry with its mark this one, or raise and leave all as it was."""
+        ...
+
+    def remove(self, mark: str) -> None: ...
+
+
+class ScheduleMemory(Protocol):
+    """What is remembered of what was scheduled and of the last start, with the log of such starts."""
+
+    log: Path
+
+    def plan(self) -> Plan | None: ...
+
+    def keep_plan(self, plan: Plan | None) -> None: ...
+
+    def last(self) -> ScheduledRun | None: ...
+
+    def keep_last(self, run: ScheduledRun) -> None: ...
+
+    def held(self) -> AbstractContextManager[None]:
+        """The lock of scheduled starts: of two at once the second raises `Busy`."""
+        ...
+
+    def goes_on(self) -> bool:
+        """Whether a start holds its lock at this moment."""
+        ...
+
+    def carry_out(self, command: Sequence[str], environment: Mapping[str, str]) -> int:
+        """Run a command to its end, what it says into the log; its exit code."""
+        ...
+
+    def write_line(self, line: str) -> None:
+        """Into the log, which never grows beyond a bound."""
+        ...

@@ -220,6 +220,22 @@ def walk(pairs: Sequence[Pair], terms: Terms) -> tuple[Tally, Ruling | None, tup
     return tally, None, tuple(path)
 
 
+def so_far(tally: Tally, terms: Terms) -> str:
+    """How far an exam came that nothing decided yet."""
+    needed, kinds = 1 / terms.share, terms.clusters_to_win
+    lacks = ""
+    if tally.wealth.value >= needed and tally.won < kinds:
+        seen = f"better in {tally.won} of {counted(terms.clusters, 'kind')} of task only"
+        lacks = f", but {seen}, {kinds} are needed"
+    return f"wealth {tally.wealth.value:.3g} of {needed:.3g}{lacks}; {tally.told()}"
+
+
+def pairs_ended(tally: Tally, terms: Terms) -> Ruling:
+    """The ruling where a draft had all pairs that it gets."""
+    text = f"no decision after {terms.policy.most_pairs} pairs, the most that a draft gets"
+    return Ruling(kind=VerdictKind.UNDECIDED, code="pairs-ended", why=f"{text}; {so_far(tally, terms)}")
+
+
 def pairs_needed(tally: Tally, terms: Terms) -> int:
     """The fewest pairs in which an accept could still come."""
     return max(wins_needed(terms.share, tally.wealth), terms.clusters_to_win - tally.won)

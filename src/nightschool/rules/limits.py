@@ -29,7 +29,8 @@ def limits_told(report: CycleReport) -> list[str]:
 
 def ended_by(stopped: str | None, learned: Sequence[Learned]) -> str | None:
     """The limit that is used up, or too low for the next thing to do."""
-    return stopped or next((item.why for item in learned if item.code == "budget-ended"), None)
+    ended = (item.why for item in learned if item.code in {"budget-ended", "next-run"})
+    return stopped or next(ended, None)
 
 
 def slept(by_the_day: timedelta, awake: timedelta) -> Sequence[str]:

@@ -22,6 +22,7 @@ WORDS = {
     "underpowered": "suggestion: too few held-out tasks, or too small a budget, to prove it",
     "invalid": "the exam says nothing about it",
     "budget-ended": "the budget ended first",
+    "next-run": "waits for the next run",
     "lost": "every attempt was lost",
     "no-edit": "no edit was left to try",
     "taken-back": "you took it back",
@@ -45,7 +46,8 @@ def markdown(report: CycleReport) -> str:
         "",
         f"* {counted(report.sessions_read, 'session')} with something new, "
         f"{counted(report.human_turns, 'human turn')}; "
-        f"{counted(report.sessions_known, 'session')} known.",
+        f"{counted(report.sessions_known, 'session')} known in all projects.",
+        *(f"* {line}" for line in read_along(report.sessions_elsewhere)),
         *(f"* {inline(left_out(count, reason))}" for reason, count in report.left_out),
         *([f"* {report.postponed} postponed to the next run"] if report.postponed else []),
         f"* {counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
@@ -80,6 +82,13 @@ def setting(report: CycleReport) -> str:
         f"Project: {report.project or 'all'}. Runner: {report.runner} {report.runner_version}, "
         f"model: {model}, sandbox: {report.sandbox}, gate: {report.mode}."
     )
+
+
+def read_along(sessions: int) -> list[str]:
+    """What was read of other projects than the run's own."""
+    if not sessions:
+        return []
+    return [f"of other projects {counted(sessions, 'session')} with something new, kept for their own runs"]
 
 
 def missing_line(missing: Sequence[Absent]) -> str:

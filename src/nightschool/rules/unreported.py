@@ -27,7 +27,7 @@ class Unreported(Value):
     cycle: str
     calibration: bool
     over: bool
-    """Whether another cycle started jobs since: one runs at a time. Else it may run at this moment."""
+    """Whether it holds the lock of cycles no more, which dies with its process. Else it runs now."""
     forgotten: bool
     """Whether all that its jobs answered was forgotten: its report may have gone with it."""
     projects: tuple[str, ...]
@@ -48,11 +48,13 @@ class Unreported(Value):
     @property
     def kind(self) -> str:
         """What it was, in words. Nothing is said for certain that the records do not bear."""
+        if not self.over:
+            return "a calibration, running now" if self.calibration else "running now"
         if self.calibration:
-            return "a calibration that was broken off" if self.over and self.unsettled else "a calibration"
+            return "a calibration that was broken off" if self.unsettled else "a calibration"
         if self.forgotten:
             return "broken off, or its report was forgotten"
-        return "broken off" if self.over else "running now, or broken off"
+        return "broken off"
 
     @property
     def what(self) -> str:
@@ -81,11 +83,11 @@ def unreported(
     lost: Sequence[LostTry],
     draws: Sequence[Draw],
     projects: Mapping[str, str],
+    running: str | None,
 ) -> tuple[Unreported, ...]:
-    """By number. `booked` is in the order of writing; `projects` are those of tasks, by the task's id."""
+    """By number. `projects` are those of tasks, by the task's id; `running` holds the lock of cycles."""
     names = {one.cycle for kind in (booked, finished, lost) for one in kind} - set(reported)
     calibrating = {job.key for job in finished if job.arm in CALIBRATING}
-    last = booked[-1].cycle if booked else None
     return tuple(
         _one(
             name,
@@ -95,7 +97,7 @@ def unreported(
             draws=[one for one in draws if one.cycle == name],
             calibrating=calibrating,
             projects=projects,
-            last=last,
+            over=name != running,
         )
         for name in sorted(names, key=number)
     )
@@ -115,7 +117,7 @@ def _one(
     draws: Sequence[Draw],
     calibrating: set[Digest],
     projects: Mapping[str, str],
-    last: str | None,
+    over: bool,
 ) -> Unreported:
     ended, tries = {job.key for job in finished}, {one.id for one in lost}
     # Each job is booked before it starts; what has no booking is counted all the same.
@@ -128,7 +130,7 @@ def _one(
         or any(one.arm in CALIBRATING for one in lost)
         or any(one.key in calibrating for one in booked)
         or bool(calibrating & ended),
-        over=last is not None and last != name,
+        over=over,
         forgotten=bool(finished) and all(job.outcome == use_alone(job.outcome) for job in finished),
         projects=tuple(sorted({root for task in tasks if (root := projects.get(task))})),
         started_at=min([one.at for one in booked] or [job.started_at for job in finished], default=None),

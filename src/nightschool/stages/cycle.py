@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from textwrap import shorten
 
 from nightschool.core.cycles import CycleReport, Learned
 from nightschool.core.errors import (
@@ -20,8 +20,8 @@ from nightschool.core.errors import (
     SetUpFailed,
     UserError,
 )
-from nightschool.core.harness import Absent, Harness, LiveFile, Target
-from nightschool.core.jobs import JobOptions, LostTry
+from nightschool.core.harness import Absent, Harness, Target
+from nightschool.core.jobs import JobOptions
 from nightschool.core.ports import (
     Clock,
     LiveFiles,
@@ -29,7 +29,7 @@ from nightschool.core.ports import (
     Store,
     Vet,
 )
-from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Verdict, VerdictKind
+from nightschool.core.proposals import Draft, RefusedEdit, Verdict, VerdictKind
 from nightschool.core.tasks import (
     Candidate,
     HoldoutVersion,
@@ -47,9 +47,7 @@ from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by, slept
 from nightschool.rules.marks import Sitting, sitting
 from nightschool.rules.report import promise
-from nightschool.rules.standing import open_draft, say_the_same, turned_down
-from nightschool.rules.telling import counted
-from nightschool.rules.worth import told_waiting
+from nightschool.rules.standing import open_draft, turned_down
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
@@ -57,17 +55,16 @@ from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestRequest, cursors_kept
 from nightschool.stages.mine import Mined, pooled
+from nightschool.stages.noting import losses, practised, quiet, said_twice, stale
+from nightschool.stages.outlook import Foresight, Outlook, Remembered
 from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
-from nightschool.stages.releases import Fit, dossier, drafts, fit, recover
+from nightschool.stages.releases import recover
 from nightschool.stages.replay import Replay
-from nightschool.stages.set_ups import SetUps
-from nightschool.stages.settling import stand
+from nightschool.stages.set_ups import SetUps, Stop
+from nightschool.stages.settling import Stand, stand
 from nightschool.stages.staging import stage
-
-LOSSES = 3
-LOSS_WIDTH = 300
-LACKS = "replays run without a network and without logins of other tools; what needs them fails in both arms"
+from nightschool.stages.turns import take_turns
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,12 +91,17 @@ class Cycle:
     sandbox: str
     notes: list[str] = field(default_factory=list)
     forget_due: Callable[[], Sequence[str]] = tuple
+    unfinished: dict[str, Verdict] = field(default_factory=dict)
+    """By candidate: exams that used up their share and go on when all had their turn. One draft has one
+    verdict a cycle, so it is stored only then."""
+    answered: set[Digest] = field(default_factory=set)
+    """Wealths whose pairs of earlier cycles were counted."""
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """The lock of the cycle, and the cursors as they were should the login turn out to be refused. What
         is due to be forgotten goes before: a cursor of it is not to come back."""
-        with self.store.hold("cycle"):
+        with self.store.hold("cycle", by=self.number):
             self.notes += self.forget_due()
             with cursors_kept(self.store):
                 yield
@@ -113,32 +115,65 @@ class Cycle:
         because no further job could succeed."""
         with suppress(Busy):  # then another closes what a killed one left
             recover(self.store, self.live)
-        learned: list[Learned] = []
-        candidates = self.aiming.chosen(prepared.mined.candidates)
-        if candidates:
-            self.set_up(prepared.mined.tasks)
-        for place, candidate in enumerate(candidates, start=1):
-            self.replay.about = f"correction {place} of {len(candidates)}: "
-            self.replay.owner = candidate.project
-            try:
-                learned.append(self._learn(candidate, prepared.mined))
-            except BudgetExhausted as error:
-                learned.append(_learned(candidate, "budget-ended", self.redact(str(error))))
-            except UserError as error:
-                learned.append(_learned(candidate, "needs-you", self.redact(str(error))))
-            except SetUpFailed as error:
-                self.set_ups.found(error)
-                learned.append(_learned(candidate, "set-up-failed", error.why))
-            except (AuthenticationFailed, RunnerUnusable, SandboxUnavailable) as error:
-                self.store.commit(replace(self.report(prepared, learned), failed=self.redact(str(error))))
-                raise
-        report = self.report(prepared, learned)
+        learned: dict[str, Learned] = {}
+        chosen = self.aiming.chosen(prepared.mined.candidates)
+        try:
+            found = self.outlooks(prepared)
+            if any(one.done is None for one in found):
+                self.set_up(prepared.mined.tasks)
+                found = self.outlooks(prepared) if self.set_ups.stops else found
+            take_turns(
+                found,
+                replay=self.replay,
+                turn=lambda candidate: self._turn(candidate, prepared.mined),
+                unfinished=self.unfinished,
+                learned=learned,
+            )
+        except (AuthenticationFailed, RunnerUnusable, SandboxUnavailable) as error:
+            self.store.commit(*self.unfinished.values())
+            broken = self.report(prepared, _in_order(chosen, learned))
+            self.store.commit(replace(broken, failed=self.redact(str(error))))
+            raise
+        report = self.report(prepared, _in_order(chosen, learned))
         self.store.commit(report)
         return report
 
     def set_up(self, tasks: Sequence[Task]) -> None:
         """Try the set-ups before a job is started. Of a project whose own fails nothing is practised."""
         self.set_ups.try_out(tasks, tell=self.replay.tell)
+
+    def outlooks(self, prepared: Prepared) -> Sequence[Outlook]:
+        """What would become of each candidate, foreseen without a job."""
+        return self._foresight(prepared.mined).of(self.aiming.chosen(prepared.mined.candidates))
+
+    def _turn(self, candidate: Candidate, mined: Mined) -> Learned:
+        self.replay.owner = candidate.project
+        try:
+            return self._learn(candidate, mined)
+        except BudgetExhausted as error:
+            return Learned.of(candidate, "budget-ended", self.redact(str(error)))
+        except UserError as error:
+            return Learned.of(candidate, "needs-you", self.redact(str(error)))
+        except SetUpFailed as error:
+            self.set_ups.found(error)
+            return Learned.of(candidate, "set-up-failed", error.why)
+
+    def _foresight(self, mined: Mined) -> Foresight:
+        remembered = Remembered(replay=self.replay)
+        lacks = self._lacks(mined)
+        mined = replace(mined, tasks=self.set_ups.kept(mined.tasks))
+        return Foresight(
+            store=self.store,
+            clock=self.clock,
+            live=self.live,
+            aiming=self.aiming,
+            mined=mined,
+            policy=self.policy,
+            sat=None if mined.holdout is None else self._sat(mined.holdout, mined.chosen),
+            lacks=lacks,
+            propose=partial(self._propose, mined=mined, practice=remembered),
+            key=self._key,
+        )
 
     def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
         """What the cycle read, tried and came to."""
@@ -156,9 +191,10 @@ class Cycle:
             model=self.options.model,
             sandbox=self.sandbox,
             mode=self.policy.mode,
-            sessions_read=len(harvested.sessions),
+            sessions_read=len(prepared.own),
+            sessions_elsewhere=prepared.elsewhere,
             sessions_known=prepared.sessions_known,
-            human_turns=sum(len(session.human_turns) for session in harvested.sessions),
+            human_turns=sum(len(session.human_turns) for session in prepared.own),
             left_out=harvested.counts,
             postponed=harvested.postponed + mined.postponed,
             corrections=len(mined.corrections),
@@ -179,53 +215,16 @@ class Cycle:
                 *self.notes,
                 *slept(ended - prepared.started_at, self.clock.awake() - prepared.awake),
                 *(stop.told for stop in self.set_ups.stops.values()),
-                *self._losses(),
-                *_notes(mined, learned),
-                *self._stale(learned),
-                *self._said_twice(learned),
+                *losses(self.store, self.number, self.set_ups.stops.values()),
+                *practised(mined, learned),
+                *map(self.redact, stale(learned, store=self.store, live=self.live, place=self._place)),
+                *map(self.redact, said_twice(learned, store=self.store, place=self._place)),
+                *quiet(learned, store=self.store, policy=self.policy),
                 *self.aiming.notes(mined.candidates),
                 *filter(None, (promise(self.store.find(AlphaEntry), self.clock.now()),)),
             ),
             missing=self._missing(mined),
         )
-
-    def _losses(self) -> tuple[str, ...]:
-        """What tries were lost to, the most frequent first, in the words that the door redacted."""
-        tries = self.store.find(LostTry, owner=self.number)
-        told = {stop.why for stop in self.set_ups.stops.values()}
-        lost = Counter(f"{one.reason}: {one.message}" for one in tries if one.message not in told)
-        most = lost.most_common(LOSSES)
-        return tuple(
-            f"{counted(count, 'try was', 'tries were')} lost: {shorten(why, LOSS_WIDTH)}"
-            for why, count in most
-        )
-
-    def _stale(self, learned: Sequence[Learned]) -> Iterator[str]:
-        """What the person changed by hand while this ran."""
-        for item in learned:
-            if item.draft is not None:
-                case = dossier(self.store, item.draft)
-                found = fit(case, self.live, self._place)
-                again = f"`nightschool rebase {item.draft}` makes it anew"
-                if found is Fit.LOST:
-                    again = "an edit has lost its place, and the next run proposes anew"
-                if found is not Fit.FITS:
-                    path = self._place(case.draft.target)
-                    yield self.redact(
-                        f"{path} was changed since {item.draft} was made, which is stale already: {again}"
-                    )
-
-    def _said_twice(self, learned: Sequence[Learned]) -> Iterator[str]:
-        """What is proposed for a file while another one that is read along with it says it, or may."""
-        known = drafts(self.store)
-        for case in known:
-            if any(item.draft == case.draft.id for item in learned):
-                for other in say_the_same(case, known):
-                    here, there = self._place(case.draft.target), self._place(other.draft.target)
-                    yield self.redact(
-                        f"{case.draft.id} says in {here} what {other.draft.id} ({other.status}) says in "
-                        f"{there}: the agent reads both, so one of them will do"
-                    )
 
     def _place(self, target: Target) -> Path:
         return self.aiming.surface.live_path(target, self.aiming.person_home)
@@ -239,36 +238,39 @@ class Cycle:
         aim = self.aiming.aim(candidate)
         target = aim.target
         if target is None:
-            return _learned(candidate, "switched-off", aim.why)
+            return Learned.of(candidate, "switched-off", aim.why)
         return replace(self._learn_at(candidate, mined, aim, target), target=target, aim=aim.why)
 
     def _learn_at(self, candidate: Candidate, mined: Mined, aim: Aim, target: Target) -> Learned:
         base = aim.base
         found = stand(candidate, aim, target, aiming=self.aiming, store=self.store, live=self.live)
         if found.done is not None:
-            return _learned(candidate, *found.done)
-        stop = self.set_ups.keeps_from(t for t in mined.tasks if candidate.id in t.concerns)
+            return Learned.of(candidate, *found.done)
+        stop = self._lacks(mined)(candidate)
         if stop is not None:
-            return _learned(candidate, stop.code, stop.why)
+            return Learned.of(candidate, stop.code, stop.why)
         mined = replace(mined, tasks=self.set_ups.kept(mined.tasks))
-        live, cases = found.live, found.cases
-        draft = open_draft(cases, target, base, live)
+        draft = open_draft(found.cases, target, base, found.live)
         refused: tuple[RefusedEdit, ...] = ()
         if draft is None:
-            proposed = self._propose(candidate, mined, aim, target, live, cases)
+            proposed = self._propose(candidate, aim, target, found, mined=mined, practice=self.replay)
             refused = proposed.refused
             if proposed.draft is None:
-                return replace(_learned(candidate, proposed.code, proposed.why), refused=refused)
+                return replace(Learned.of(candidate, proposed.code, proposed.why), refused=refused)
             draft = proposed.draft
         staged = stage(draft, store=self.store, vet=self.vet, cycle=self.number)
         if not staged.safety.passed:
             why = "; ".join(f"{finding.code}: {finding.text}" for finding in staged.safety.findings)
-            return replace(_learned(candidate, "unsafe", why), refused=refused + staged.refused)
+            return replace(Learned.of(candidate, "unsafe", why), refused=refused + staged.refused)
         verdict = self._examine(draft, candidate, mined, base)
-        self.store.commit(verdict)
+        self.unfinished.pop(candidate.id, None)
+        if self.replay.rest is not None and verdict.code == "budget-ended":
+            self.unfinished[candidate.id] = verdict
+        else:
+            self.store.commit(verdict)
         code, why, release = self._unattended(draft, verdict)
         return replace(
-            _learned(candidate, code, why),
+            Learned.of(candidate, code, why),
             release=release,
             draft=draft.id,
             edits=draft.edits,
@@ -299,15 +301,16 @@ class Cycle:
     def _propose(
         self,
         candidate: Candidate,
-        mined: Mined,
         aim: Aim,
         target: Target,
-        live: LiveFile,
-        cases: Sequence[Dossier],
+        found: Stand,
+        *,
+        mined: Mined,
+        practice: Replay | Remembered,
     ) -> Proposed:
         improver = Consolidate(
-            ask=self.replay.ask,
-            practice=self.replay,
+            ask=practice.ask,
+            practice=practice,
             store=self.store,
             clock=self.clock,
             runner=self.door.name,
@@ -321,9 +324,9 @@ class Cycle:
             [t for t in mined.tasks if t.split is Split.TRAIN and candidate.id in t.concerns],
             aim=aim,
             target=target,
-            live=live,
+            live=found.live,
             rejected=turned_down(
-                candidate, target, cases, self.store.find(RefusedEdit, owner=candidate.id), self.number
+                candidate, target, found.cases, self.store.find(RefusedEdit, owner=candidate.id), self.number
             ),
         )
         return improver.propose(material)
@@ -331,7 +334,7 @@ class Cycle:
     def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
         if mined.holdout is None:
             return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
-        sat = _sitting(mined.holdout, self.store, mined.chosen, kept=self.set_ups.kept)
+        sat = self._sat(mined.holdout, mined.chosen)
         key = self._key(draft.digest, base, mined.holdout, sat.tasks)
         self._count_pairs(key)
         exam = Exam(
@@ -355,6 +358,13 @@ class Cycle:
             cycle=self.number,
         )
 
+    def _sat(self, holdout: HoldoutVersion, chosen: frozenset[str] | None) -> Sitting:
+        return _sitting(holdout, self.store, chosen, kept=self.set_ups.kept)
+
+    def _lacks(self, mined: Mined) -> Callable[[Candidate], Stop | None]:
+        """Why a candidate cannot be practised: the set-up of all its projects failed."""
+        return lambda candidate: self.set_ups.keeps_from(t for t in mined.tasks if candidate.id in t.concerns)
+
     def calibration(self, holdout: HoldoutVersion) -> Calibration:
         """The base of this project against itself, on a hold-out version. Begin it within `held`."""
         root = only_root(self.project)
@@ -376,6 +386,9 @@ class Cycle:
     def _count_pairs(self, key: WealthKey) -> None:
         """Pairs of earlier cycles count as they stand: their jobs are never asked for again, and the door
         would not know that they answered."""
+        if key.digest in self.answered:
+            return
+        self.answered.add(key.digest)
         earlier = [pair for pair in self.store.find(Pair, key.digest) if pair.cycle != self.number]
         self.door.answered(2 * len(earlier))
 
@@ -395,15 +408,9 @@ class Cycle:
         )
 
 
-def _learned(candidate: Candidate, code: str, why: str, draft: str | None = None) -> Learned:
-    return Learned(
-        candidate=candidate.id,
-        statement=candidate.statement,
-        sessions=len(candidate.sessions),
-        code=code,
-        why=why,
-        draft=draft,
-    )
+def _in_order(chosen: Sequence[Candidate], learned: Mapping[str, Learned]) -> list[Learned]:
+    """As the person is shown them, whosever turn came first."""
+    return [learned[one.id] for one in chosen if one.id in learned]
 
 
 def _sitting(
@@ -420,10 +427,3 @@ def _sitting(
         raise NotFound(f"hold-out {holdout.id} names {min(missing)}, a task that is not in the store")
     without = {task.id for task in tasks} - {task.id for task in kept(tasks)}
     return sitting(holdout, tasks, store.find(TaskMark), chosen=chosen, without=frozenset(without))
-
-
-def _notes(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:
-    if not mined.candidates:
-        return tuple(told_waiting(mined.waiting))
-    tried = any(item.draft is not None for item in learned)
-    return (LACKS,) if tried else ()

@@ -7,6 +7,7 @@ the record after it ended, and the one place where a crash of a runner becomes a
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -43,6 +44,8 @@ class Door:
     redact: Redact
     budget: Budget
     cycle: str
+    closed: bool = False
+    """Nobody agreed to a job, since none was foreseen."""
     _spend: Spend = field(default_factory=Spend)
     _began: timedelta | None = None
     """By the clock that stands still in sleep: when the first job was booked."""
@@ -74,9 +77,23 @@ class Door:
     def left(self) -> int:
         """How many more jobs the budget allows to start now, each booked in full."""
         with self._lock:
-            if self._over() is not None:
+            if self.closed or self._over() is not None:
                 return 0
             return fitting(self._spend, self.budget)
+
+    def share(self, jobs: int, of: int) -> Callable[[], int]:
+        """How much is left of a share of the budget, asked again and again: so many jobs, and the time that
+        is left parted by `of`."""
+        floor = self.left() - jobs
+        wall, began = self.budget.wall, self.worked
+        until = None if wall is None else began + (wall - began) / of
+
+        def rest() -> int:
+            if until is not None and self.worked >= until:
+                return 0
+            return max(0, self.left() - floor)
+
+        return rest
 
     def stopped_by(self) -> str | None:
         """Which limit ended the budget, in words; None while there is some left."""
@@ -131,7 +148,7 @@ class Door:
             cost=COST_BOOKED,
         )
         with self._lock:
-            reason = self._over()
+            reason = "no job was agreed to: run again" if self.closed else self._over()
             if reason is not None:
                 raise BudgetExhausted(reason)
             self._began = self.clock.awake() if self._began is None else self._began

@@ -1,7 +1,8 @@
 """Examines a draft on the hold-out: has pairs tried, lets the gate decide, and says the verdict.
 
 What decides is in `rules`, how a pair comes about in `stages/pairs`; here is what has to be in which order.
-The ledger entry with its terms and the parting into targets and guards are stored before the first trial.
+The ledger entry with its terms and the parting into targets and guards (`stages/ledger`) are stored before
+the first trial.
 An exam that was cut off anywhere goes on with the same draws and comes to the same verdict. One process at
 a time examines a wealth: the cycle's lock sees to it.
 """
@@ -10,22 +11,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from nightschool.core.errors import BudgetExhausted, Conflict, NotFound, UserError
+from nightschool.core.errors import BudgetExhausted, NotFound, UserError
 from nightschool.core.harness import Harness
 from nightschool.core.ports import Clock, Practice, Store
 from nightschool.core.proposals import Draft, Verdict, VerdictCode, VerdictKind
 from nightschool.core.tasks import Candidate, HoldoutVersion, Task, task_digest
-from nightschool.core.trials import AlphaEntry, Arm, Estimate, Partition, TrialRequest, WealthKey
+from nightschool.core.trials import Arm, Estimate, TrialRequest, WealthKey
 from nightschool.core.values import Value, digest_bytes
 from nightschool.rules import gate, pairing
-from nightschool.rules.betting import alpha_share
 from nightschool.rules.gate import Policy, Ruling, Tally, Terms
 from nightschool.rules.guards import SIDE_CHECKS, GuardStanding, fit_as_guard, standings
 from nightschool.rules.intervals import estimate
-from nightschool.rules.telling import counted
+from nightschool.stages.ledger import Ledger
 from nightschool.stages.pairs import Pairs
 
 EXAMINED = ("target", "guard", "side")
@@ -50,6 +50,21 @@ class Exam(Value):
     """What the editor could see, to know an overlap."""
     protected: tuple[str, ...] = ()
     """Ids of held-out tasks that a person protects."""
+
+    def ledger(self, store: Store, clock: Clock, policy: Policy, seed: str) -> Ledger:
+        """Its place in the ledger of its hold-out version."""
+        return Ledger(
+            store=store,
+            clock=clock,
+            policy=policy,
+            draft=self.draft,
+            candidate=self.candidate,
+            holdout=self.holdout,
+            key=self.key,
+            tasks=self.tasks,
+            protected=self.protected,
+            seed=seed,
+        )
 
     def __post_init__(self) -> None:
         if self.key.draft != self.draft.digest or self.key.holdout != self.holdout.id:
@@ -89,7 +104,8 @@ def examine(
 ) -> Verdict:
     """Examine a draft as far as the budget goes. The caller stores the verdict with its other evidence.
 
-    `batch` pairs are tried at once; how many decides nothing, since they are looked at in order.
+    `batch` pairs are tried at once; how many decides nothing, since they are looked at in order. Betting
+    and guards keep to this exam's share of the budget; the figures of what was accepted may go beyond it.
     """
     if batch < 1:
         raise ValueError("at least one pair at once")
@@ -107,37 +123,24 @@ class _Sitting:
     cycle: str
     seed: int
     batch: int
-    entry: AlphaEntry | None = None
     standings: tuple[GuardStanding, ...] = ()
     estimates: tuple[Estimate | None, Estimate | None] = (None, None)
-    targets: tuple[str, ...] = field(init=False)
-    pool: tuple[str, ...] = field(init=False)
-    begun: bool = field(init=False)
-    """Whether a trial may have been made already."""
+    ledger: Ledger = field(init=False)
     pairs: Pairs = field(init=False)
 
     def __post_init__(self) -> None:
-        wealth = self.exam.key.digest
-        seed = f"{self.seed}:{wealth}"
-        known = self.store.get(Partition, wealth)
-        self.begun = known is not None
-        if known is None:
-            exam = self.exam
-            self.targets, self.pool = pairing.partition(
-                exam.tasks, exam.candidate, exam.protected, seed, exam.draft.target.skill
-            )
-        else:
-            self.targets, self.pool = known.targets, known.guards
-        self.entry = self._own_entry(self._ledger())
+        exam = self.exam
+        seed = f"{self.seed}:{exam.key.digest}"
+        self.ledger = exam.ledger(self.store, self.clock, self.policy, seed)
         self.pairs = Pairs(
-            wealth=wealth,
+            wealth=exam.key.digest,
             store=self.store,
             practice=self.practice,
-            tasks={task.id: task for task in self.exam.tasks},
-            targets=self.targets,
-            arms=((Arm.BASE, self.exam.base), (Arm.DRAFT, self.exam.proposed)),
-            check=self.exam.candidate.check,
-            skill=self.exam.draft.target.skill,
+            tasks={task.id: task for task in exam.tasks},
+            targets=self.ledger.targets,
+            arms=((Arm.BASE, exam.base), (Arm.DRAFT, exam.proposed)),
+            check=exam.candidate.check,
+            skill=exam.draft.target.skill,
             cycle=self.cycle,
             seed=seed,
             batch=self.batch,
@@ -145,18 +148,7 @@ class _Sitting:
 
     @property
     def terms(self) -> Terms:
-        """Those that the draft began with, whatever the settings say now; before that, today's."""
-        ledger, entry = self._ledger(), self.entry
-        policy, k = self.policy, self._next_k(ledger)
-        if entry is not None:
-            policy, k = replace(policy, alpha=entry.alpha, margin=entry.margin), entry.k
-        return Terms(
-            policy=policy,
-            certify=self.exam.draft.certify,
-            skill=self.exam.draft.target.skill,
-            share=alpha_share(policy.alpha, k),
-            clusters=len({self.pairs.tasks[task].cluster for task in self.targets}),
-        )
+        return self.ledger.terms
 
     def sit(self) -> Ruling:
         terms = self.terms
@@ -167,60 +159,21 @@ class _Sitting:
         ruling = gate.before(
             terms,
             tally,
-            begun=self.begun,
+            begun=self.ledger.begun,
             pairs_left=self.practice.left() // 2,
             overlap=overlap,
         )
         if ruling is not None:
             return ruling
         if self.policy.mode == "suggest":
-            self.store.commit(self._partition())
+            self.ledger.part()
             return self._suggest()
-        self._enter()
+        self.ledger.enter()
         ruling = ruled or self._bet()
         if ruling.kind is VerdictKind.ACCEPT:
             ruling = self._guard(ruling)
         ruling = gate.loss_verdict(self.pairs.losses(*EXAMINED), self.policy) or ruling
         return self._report(ruling) if ruling.kind is VerdictKind.ACCEPT else ruling
-
-    # The ledger -----------------------------------------------------------------------------------
-
-    def _ledger(self) -> Sequence[AlphaEntry]:
-        return self.store.find(AlphaEntry, self.exam.holdout.id)
-
-    def _own_entry(self, ledger: Sequence[AlphaEntry]) -> AlphaEntry | None:
-        return next((entry for entry in ledger if entry.wealth == self.exam.key.digest), None)
-
-    @staticmethod
-    def _next_k(ledger: Sequence[AlphaEntry]) -> int:
-        return max((entry.k for entry in ledger), default=0) + 1
-
-    def _partition(self) -> Partition:
-        return Partition(wealth=self.exam.key.digest, targets=self.targets, guards=self.pool)
-
-    def _enter(self) -> None:
-        """Take the next k, in the same transaction that fixes the targets. A k is never given twice."""
-        while self.entry is None:
-            ledger = self._ledger()
-            entry = self._own_entry(ledger) or AlphaEntry(
-                holdout=self.exam.holdout.id,
-                k=self._next_k(ledger),
-                wealth=self.exam.key.digest,
-                draft=self.exam.draft.id,
-                alpha=self.policy.alpha,
-                margin=self.policy.margin,
-                at=self.clock.now(),
-            )
-            try:
-                self.store.commit(entry, self._partition())
-            except Conflict:
-                if not self._taken(entry):
-                    raise
-                continue  # another process was quicker: the next k
-            self.entry = entry
-
-    def _taken(self, entry: AlphaEntry) -> bool:
-        return any(known.k == entry.k and known != entry for known in self._ledger())
 
     # The phases -----------------------------------------------------------------------------------
 
@@ -234,12 +187,13 @@ class _Sitting:
                 return ruling
             room = self.policy.most_pairs - self.pairs.tried("target").total()
             if room <= 0:
-                text = f"no decision after {self.policy.most_pairs} pairs, the most that a draft gets"
-                return _undecided("pairs-ended", f"{text}; {_so_far(tally, terms)}")
+                return gate.pairs_ended(tally, terms)
             self._tell(tally, terms)
-            if not self.pairs.go_on("target", min(room, gate.pairs_needed(tally, terms))):
+            if not self.pairs.go_on(
+                "target", min(room, gate.pairs_needed(tally, terms)), left=self.practice.share()
+            ):
                 text = "the budget ended first; the draft keeps its wealth and goes on in the next cycle"
-                return _undecided("budget-ended", f"{text}; {_so_far(tally, terms)}")
+                return _undecided("budget-ended", f"{text}; {gate.so_far(tally, terms)}")
 
     def _tell(self, tally: Tally, terms: Terms) -> None:
         needed = 1 / terms.share
@@ -250,7 +204,7 @@ class _Sitting:
         while (room := self.policy.suggest_pairs - self.pairs.tried("suggest").total()) > 0:
             done = self.policy.suggest_pairs - room
             self.practice.tell(f"comparing with and without the edit, pair {done + 1}")
-            if not self.pairs.go_on("suggest", room):
+            if not self.pairs.go_on("suggest", room, left=self.practice.share()):
                 break
         pairs = self.pairs.of("suggest")
         base, draft = sum(pair.base_score for pair in pairs), sum(pair.draft_score for pair in pairs)
@@ -287,7 +241,7 @@ class _Sitting:
             own = [task for task in wanted if task != SIDE_CHECKS]
             role, count = ("guard", len(own)) if own else ("side", len(wanted))
             self.practice.tell(f"exam: it helps; trying whether other work suffers, {count} pairs to go")
-            if not self.pairs.go_on(role, count, own):
+            if not self.pairs.go_on(role, count, own, left=self.practice.share()):
                 return _undecided("budget-ended", unfinished)
         untried = [
             s.task for s in self.standings if s.task in self.pairs.tasks and s.pairs < self.policy.guard_pairs
@@ -318,12 +272,14 @@ class _Sitting:
         repeat, so asking again costs nothing. Who once served goes on: what it showed is never dropped.
         """
         kept = tuple(dict.fromkeys(self.exam.protected))
-        others = [task for task in self.pool if task not in kept]
+        others = [task for task in self.ledger.pool if task not in kept]
         served = self.pairs.begun("guard")
         chosen = [task for task in others if task in served]
         for task in others[: self.policy.most_probed]:
             if len(chosen) >= self.policy.most_guards:
                 break
+            if self.practice.share() < min(self.policy.guard_tries, self.practice.left()):
+                raise BudgetExhausted("no job is left to look for guards")
             if task not in chosen and self._base_passes(task):
                 chosen.append(task)
         return (*kept, *chosen)
@@ -365,7 +321,7 @@ class _Sitting:
 
     def _report_left(self) -> list[str]:
         plan = pairing.report_plan(
-            [self.pairs.tasks[task] for task in self.targets],
+            [self.pairs.tasks[task] for task in self.ledger.targets],
             self.pairs.seed,
             per_cluster=self.policy.report_per_cluster,
             most=self.policy.most_report_pairs,
@@ -376,7 +332,7 @@ class _Sitting:
         terms = self.terms
         tally, _, path = gate.walk(self.pairs.of("target"), terms)
         lost = self.pairs.lost()
-        entered = self.entry is not None
+        entered = self.ledger.entry is not None
         return Verdict(
             draft=self.exam.draft.digest,
             kind=ruling.kind,
@@ -385,7 +341,7 @@ class _Sitting:
             mode=self.policy.mode,
             wealth_key=self.exam.key.digest,
             holdout=self.exam.holdout.id,
-            k=self.entry.k if self.entry is not None else None,
+            k=self.ledger.entry.k if self.ledger.entry is not None else None,
             alpha=terms.share if entered else None,
             wealth=tally.wealth.value if entered else None,
             path=path if entered else (),
@@ -406,15 +362,6 @@ class _Sitting:
 
 def _undecided(code: VerdictCode, why: str) -> Ruling:
     return Ruling(kind=VerdictKind.UNDECIDED, code=code, why=why)
-
-
-def _so_far(tally: Tally, terms: Terms) -> str:
-    needed, kinds = 1 / terms.share, terms.clusters_to_win
-    lacks = ""
-    if tally.wealth.value >= needed and tally.won < kinds:
-        seen = f"better in {tally.won} of {counted(terms.clusters, 'kind')} of task only"
-        lacks = f", but {seen}, {kinds} are needed"
-    return f"wealth {tally.wealth.value:.3g} of {needed:.3g}{lacks}; {tally.told()}"
 
 
 def without_holdout(draft: Draft, policy: Policy, *, cycle: str, now: datetime) -> Verdict:

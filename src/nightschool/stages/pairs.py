@@ -73,12 +73,13 @@ class Pairs:
         """The tasks that were ever drawn in this role."""
         return frozenset(draw.task for draw in self.store.find(Draw, self.wealth) if draw.role == role)
 
-    def go_on(self, role: str, count: int, tasks: Sequence[str] = ()) -> bool:
-        """Try what is pending, else `count` fresh draws, as many as fit. False: the budget is at its end."""
+    def go_on(self, role: str, count: int, tasks: Sequence[str] = (), *, left: int | None = None) -> bool:
+        """Try what is pending, else `count` fresh draws, as many as fit into the jobs that are left for it
+        (None: into the budget). False: these are at their end."""
         draws = self.pending(role)[: self.batch]
         try:
             if not draws:
-                count = min(count, self.batch, self.practice.left() // 2)
+                count = min(count, self.batch, (self.practice.left() if left is None else left) // 2)
                 if count == 0:
                     return False
                 draws = self._draw(role, count, tasks[:count])

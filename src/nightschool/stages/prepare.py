@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from nightschool.core.cycles import CycleReport
 from nightschool.core.ports import Clock, Progress, Projects, Store, TranscriptSource
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import Candidate, Correction, Task, TaskMark, roots_in
@@ -29,6 +30,11 @@ class Prepared(Value):
     harvested: HarvestReport
     mined: Mined
     sessions_known: int
+    own: tuple[Session, ...] = ()
+    """Sessions of the projects that the run is about with something new since the last run that was about
+    them, whichever run read it."""
+    elsewhere: int = 0
+    """Harvested sessions of other projects: read for the runs of theirs."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,15 +66,43 @@ class Preparation:
             sessions, store=self.store, projects=self.projects, scope=self.project, max_tasks=self.max_tasks
         )
         return Prepared(
-            started_at=started, awake=awake, harvested=harvested, mined=mined, sessions_known=len(sessions)
+            started_at=started,
+            awake=awake,
+            harvested=harvested,
+            mined=mined,
+            sessions_known=len(sessions),
+            own=self._news(harvested.sessions, sessions),
+            elsewhere=len(harvested.sessions) - len(self._own(harvested.sessions)),
         )
 
     def _enough(self, sessions: Sequence[Session]) -> bool:
         """Of the project that it is about: a busy one beside it does not end the look back."""
+        return enough(self._own(sessions))
+
+    def _own(self, sessions: Sequence[Session]) -> tuple[Session, ...]:
         roots = roots_in(self.project)
         if roots is None:
-            return enough(sessions)
-        return enough([one for one in sessions if one.project and self.projects.root(one.project) in roots])
+            return tuple(sessions)
+        return tuple(one for one in sessions if one.project and self.projects.root(one.project) in roots)
+
+    def _news(self, read: Sequence[Session], known: Sequence[Session]) -> tuple[Session, ...]:
+        """What was read now, and what another run, or a command that only reads, found since the last one."""
+        began = max(
+            (one.started_at for one in self.store.find(CycleReport) if self._about(one)), default=None
+        )
+        fresh = {session.id for session in read}
+        return tuple(
+            one
+            for one in self._own(known)
+            if one.id in fresh or began is None or (one.ended_at is not None and one.ended_at > began)
+        )
+
+    def _about(self, report: CycleReport) -> bool:
+        """Whether a run that came to its end was about all of these projects."""
+        if report.failed is not None or not report.project:
+            return report.failed is None
+        roots = roots_in(self.project)
+        return roots is not None and roots <= set(report.project.split(", "))
 
     def taken(self, tasks: Sequence[Task]) -> Prepared:
         """These tasks instead of what sessions give, with the corrections that they concern. Nothing is

@@ -12,7 +12,18 @@ from pathlib import Path
 from nightschool.core.errors import NotAllowed, UserError
 from nightschool.core.harness import Harness, LiveFile, Target
 from nightschool.core.ports import Clock, LiveFiles, Store, Vet
-from nightschool.core.proposals import Dossier, Draft, Edit, Risk, SafetyReport
+from nightschool.core.proposals import (
+    Act,
+    Decision,
+    Dossier,
+    Draft,
+    Edit,
+    Review,
+    Risk,
+    SafetyReport,
+    Status,
+    advance,
+)
 from nightschool.core.values import Digest
 from nightschool.rules.editing import aim
 from nightschool.rules.safety import SAFETY_VERSION
@@ -75,6 +86,19 @@ def remake(
         report = SafetyReport(draft=made.digest, findings=found, rules=SAFETY_VERSION, cycle=made.cycle)
         store.commit(made, report)
         return made
+
+
+def reopen(draft_id: str, *, store: Store, clock: Clock, actor: str) -> bool:
+    """Take up again what the person took back and asks for now: a run examines it as any other, with a wealth
+    and a number of its own where it has none. Whether it had been taken back."""
+    with store.hold(LOCK):
+        case = dossier(store, draft_id)
+        if case.status is not Status.ROLLED_BACK:
+            return False
+        advance(case.status, Act.REOPEN)
+        again = Review(draft=case.draft.digest, reviewer=actor, decision=Decision.REOPEN, at=clock.now())
+        store.commit(again)
+        return True
 
 
 def _chosen(draft: Draft, numbers: Sequence[int]) -> tuple[Edit, ...]:

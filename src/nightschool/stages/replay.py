@@ -48,6 +48,8 @@ class Replay:
     """By project: what its own file leaves it, in a run over several."""
     owner: str = ""
     """The project whose correction is learned from; "" where several are."""
+    rest: Callable[[], int] | None = None
+    """What is left of the share of the work in hand; None: all that is left is for it."""
     about: str = ""
     """Stands before what is told."""
     _doing: str = ""
@@ -57,6 +59,10 @@ class Replay:
     def left(self) -> int:
         share = self.shares.get(self.owner)
         return self.door.left() if share is None else min(self.door.left(), share.left())
+
+    def share(self) -> int:
+        """Of `left` what is for the work in hand, while others wait for their turn."""
+        return self.left() if self.rest is None else min(self.left(), self.rest())
 
     def tell(self, words: str) -> None:
         self._doing = self.about + words
@@ -177,9 +183,10 @@ class Replay:
                 share.ended(outcomes[key].usage, lost=_lost(outcomes[key]))
         return outcomes
 
-    def _trial(self, request: TrialRequest, job: Job, outcome: Outcome) -> Trial:
+    def scored(self, request: TrialRequest, job: Job, outcome: Outcome) -> Trial:
+        """The trial that an outcome gives. Nothing is stored."""
         judgement = judge(request.task.checks, outcome)
-        trial = Trial(
+        return Trial(
             task=request.task.id,
             arm=request.arm,
             harness=request.harness.digest,
@@ -194,6 +201,9 @@ class Replay:
             skills=skills_loaded(outcome.trajectory),
             cycle=self.cycle,
         )
+
+    def _trial(self, request: TrialRequest, job: Job, outcome: Outcome) -> Trial:
+        trial = self.scored(request, job, outcome)
         known = self.store.get(Trial, trial.id)
         if known is not None:
             return known

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Literal
 
 from nightschool.core.errors import NotAllowed, SchedulerFailed
-from nightschool.core.ports import Clock, ScheduleMemory, Scheduler
-from nightschool.core.schedules import Plan, ScheduledRun
+from nightschool.core.ports import Clock
+from nightschool.core.schedules import Plan, ScheduledRun, ScheduleMemory, Scheduler
 
 State = Literal["none", "installed", "changed", "gone", "unremembered", "unknown"]
 
@@ -23,6 +23,8 @@ class Look:
     next: datetime | None = None
     """None where nothing will start, or nobody knows when."""
     last: ScheduledRun | None = None
+    goes_on: bool = False
+    """Whether the last start is at work at this moment."""
     trouble: str = ""
 
 
@@ -37,7 +39,10 @@ class Scheduling:
 
     def look(self) -> Look:
         """A scheduler that cannot be read raises nothing here: that is a state."""
-        plan, last = self.memory.plan(), self.memory.last()
+        return replace(self._look(), last=self.memory.last(), goes_on=self.memory.goes_on())
+
+    def _look(self) -> Look:
+        plan = self.memory.plan()
         asked = [self.schedulers[plan.scheduler]] if plan is not None else self.schedulers.values()
         found, trouble = None, ""
         for scheduler in asked:
@@ -47,14 +52,14 @@ class Scheduling:
                 trouble = str(error)
         if plan is None:
             state: State = "unremembered" if found else "unknown" if trouble else "none"
-            return Look(state=state, last=last, trouble=trouble)
+            return Look(state=state, trouble=trouble)
         if trouble:
-            return Look(state="unknown", plan=plan, last=last, trouble=trouble)
+            return Look(state="unknown", plan=plan, trouble=trouble)
         if found is None:
-            return Look(state="gone", plan=plan, last=last)
+            return Look(state="gone", plan=plan)
         same = found == self.schedulers[plan.scheduler].text(plan.entry)
         upcoming = self._next(plan) if same else None
-        return Look(state="installed" if same else "changed", plan=plan, next=upcoming, last=last)
+        return Look(state="installed" if same else "changed", plan=plan, next=upcoming)
 
     def _next(self, plan: Plan) -> datetime:
         """On the clock of this machine, which may be another one tomorrow (summer time)."""

@@ -21,7 +21,7 @@ class MemoryStore:
         self._records: dict[Key, Record] = {}
         self._blobs: dict[Digest, bytes] = {}
         self._counters: dict[str, int] = {}
-        self._held: set[str] = set()
+        self._held: dict[str, str] = {}
 
     def commit(self, *records: Record) -> None:
         with self._guard:
@@ -95,13 +95,16 @@ class MemoryStore:
         return first
 
     @contextmanager
-    def hold(self, lock: str) -> Iterator[None]:
+    def hold(self, lock: str, *, by: str = "") -> Iterator[None]:
         with self._guard:
             if lock in self._held:
                 raise Busy(f"the lock {lock!r} is held by this process")
-            self._held.add(lock)
+            self._held[lock] = by
         try:
             yield
         finally:
             with self._guard:
-                self._held.discard(lock)
+                del self._held[lock]
+
+    def holder(self, lock: str) -> str | None:
+        return self._held.get(lock)

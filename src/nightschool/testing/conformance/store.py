@@ -128,6 +128,13 @@ def _locks_out_the_other(first: Store, second: Store) -> None:
             pass
         with second.hold("check-other"):
             pass
+    _ensure(first.holder("check") is None, "nobody holds a lock that was let go")
+    _ensure(first.holder("check-never") is None, "nobody holds a lock that nobody ever took")
+    with first.hold("check", by="n-0001"):
+        for view in (first, second):
+            _ensure(view.holder("check") == "n-0001", "who holds a lock is known by its name")
+        with _raises(Busy), second.hold("check"):
+            pass
 
     def fail_while_holding() -> None:
         with second.hold("check"):
