@@ -176,6 +176,18 @@ def test_jobs_read_the_same_files_and_write_apart(
     assert list((tmp_path / "work/jobs").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("folder", "begins"),
+    [("docs/deep", "/docs/deep"), ("to-docs", ""), ("to-docs/deep", ""), ("app.py", ""), ("gone", "")],
+)
+def test_commands_begin_in_the_folder_of_the_plan(
+    folder: str, begins: str, project: Path, sandbox: BubblewrapSandbox
+) -> None:
+    """If the commit has it, by folders alone; else at the top."""
+    with sandbox.open(plan_of(project, folder=folder)) as workspace:
+        assert sh(workspace, "pwd").stdout.decode() == f"{workspace.inside_root}{begins}\n"
+
+
 def test_no_job_sees_another_commit_or_where_the_repository_lies(
     project: Path, sandbox: BubblewrapSandbox, tmp_path: Path
 ) -> None:
