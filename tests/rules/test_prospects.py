@@ -53,7 +53,7 @@ def test_nothing_is_begun_that_cannot_be_decided() -> None:
     assert waits(FRESH, 19, 100) is None
     told = waits(FRESH, 18, 100)
     assert told is not None
-    assert "need 19 jobs at the least" in told
+    assert "take 19 jobs or more" in told
     assert "18 left" in told
     assert "next run" in told
     assert waits(FRESH, 10, 10) is None, "else such a limit would never lead to a draft"

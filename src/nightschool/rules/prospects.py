@@ -94,6 +94,6 @@ def waits(own: Prospect, left: int, whole: int) -> str | None:
         return None
     what = "practice" if own.barred is not None else "practice and exam" if own.practice else "its exam"
     return (
-        f"nothing was spent on it: {what} need {own.least} jobs at the least and the budget of this run has "
+        f"nothing was spent on it: {what} take {own.least} jobs or more and the budget of this run has "
         f"{left} left; the next run takes it up"
     )

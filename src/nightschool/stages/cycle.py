@@ -264,11 +264,13 @@ class Cycle:
             return replace(Learned.of(candidate, "unsafe", why), refused=refused + staged.refused)
         verdict = self._examine(draft, candidate, mined, base)
         self.unfinished.pop(candidate.id, None)
-        if self.replay.rest is not None and verdict.code == "budget-ended":
+        bare = verdict.kind is VerdictKind.ACCEPT and verdict.base is None
+        code, why, release = verdict.kind.value, verdict.why, None
+        if self.replay.rest is not None and (bare or verdict.code == "budget-ended"):
             self.unfinished[candidate.id] = verdict
         else:
             self.store.commit(verdict)
-        code, why, release = self._unattended(draft, verdict)
+            code, why, release = self._unattended(draft, verdict)
         return replace(
             Learned.of(candidate, code, why),
             release=release,

@@ -104,8 +104,8 @@ def examine(
 ) -> Verdict:
     """Examine a draft as far as the budget goes. The caller stores the verdict with its other evidence.
 
-    `batch` pairs are tried at once; how many decides nothing, since they are looked at in order. Betting
-    and guards keep to this exam's share of the budget; the figures of what was accepted may go beyond it.
+    `batch` pairs are tried at once; how many decides nothing, since they are looked at in order. It
+    keeps to this exam's share of the budget.
     """
     if batch < 1:
         raise ValueError("at least one pair at once")
@@ -307,7 +307,7 @@ class _Sitting:
     def _report(self, ruling: Ruling) -> Ruling:
         """The number for the person, from fresh trials: the pairs that decided flatter the draft."""
         self.practice.tell("exam passed; fresh runs for the figures of the report")
-        while (plan := self._report_left()) and self.pairs.go_on("report", len(plan), plan):
+        while (plan := self._report_left()) and self._fresh(plan):
             pass
         pairs = self.pairs.of("report")
         if len(pairs) < self.policy.least_report_pairs:
@@ -318,6 +318,9 @@ class _Sitting:
             estimate([pair.draft_score for pair in pairs]),
         )
         return ruling
+
+    def _fresh(self, plan: list[str]) -> bool:
+        return self.pairs.go_on("report", len(plan), plan, left=self.practice.share())
 
     def _report_left(self) -> list[str]:
         plan = pairing.report_plan(
