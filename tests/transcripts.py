@@ -181,3 +181,45 @@ def pi_rows_for(prompts: Sequence[str]) -> list[bytes]:
             pi_said(2 * number + 1, "Done."),
         ]
     return [dumped(row) for row in rows]
+
+
+COPILOT_ID = "c8963ad7-e7b1-414c-a9fc-930905e76708"
+
+
+def copilot(number: int, kind: str, **told: object) -> dict[str, Any]:
+    """An event of Copilot CLI; `number` makes its id and its time."""
+    return {"type": kind, "data": told, "id": f"event-{number}", "timestamp": stamp(number), "parentId": None}
+
+
+def copilot_start(**more: object) -> dict[str, Any]:
+    context = {
+        "cwd": "/home/me/app",
+        "branch": "main",
+        "headCommit": "5df6df6ead18f2ea62d18981fa5b475dd8739624",
+    }
+    told = {"sessionId": COPILOT_ID, "copilotVersion": "1.0.77", "selectedModel": "m-1", "context": context}
+    return copilot(0, "session.start", **{**told, **more})
+
+
+def copilot_rows_for(prompts: Sequence[str]) -> list[bytes]:
+    rows = [copilot_start()]
+    for number, prompt in enumerate(prompts):
+        rows += [
+            copilot(2 * number + 1, "user.message", content=prompt, attachments=[]),
+            copilot(2 * number + 2, "assistant.message", content="Done.", toolRequests=[]),
+        ]
+    return [dumped(row) for row in rows]
+
+
+def cursor(role: str, *blocks: object) -> dict[str, Any]:
+    """A row of Cursor: who speaks, and in which blocks. A text is a block of text."""
+    content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
+    return {"role": role, "message": {"content": content}}
+
+
+def cursor_rows_for(prompts: Sequence[str]) -> list[bytes]:
+    said = [
+        (cursor("user", f"<user_query>\n{prompt}\n</user_query>"), cursor("assistant", "Done."))
+        for prompt in prompts
+    ]
+    return [dumped(row) for pair in said for row in pair]

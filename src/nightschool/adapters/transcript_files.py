@@ -133,8 +133,14 @@ class TranscriptFiles(ABC):
                 ref
                 for folder in self.folders(roots)
                 for ref in list_files(self.name, str(folder), self.endings)
+                if self.may_be(ref.path)
             ]
         return sorted((one for ref in found for one in self.parts(ref)), key=lambda ref: (ref.path, ref.part))
+
+    def may_be(self, path: str) -> bool:
+        """Whether a file below the agent's folder may be a transcript, by its path alone."""
+        del path
+        return True
 
     def parts(self, ref: TranscriptRef) -> Iterable[TranscriptRef]:
         """The sessions in a file, where it may hold several; else the file itself."""
