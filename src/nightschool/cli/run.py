@@ -225,7 +225,7 @@ def _plan(
 ) -> list[Piece | str]:
     from nightschool.rules.report import read_along  # noqa: PLC0415 - help needs no rules
     from nightschool.rules.telling import counted  # noqa: PLC0415
-    from nightschool.rules.worth import told_waiting  # noqa: PLC0415
+    from nightschool.rules.worth import source_of, told_waiting  # noqa: PLC0415
 
     tasks, found = prepared.mined.tasks, prepared.mined.candidates
     settled = [one for one in courses if one.code is not None]
@@ -234,7 +234,7 @@ def _plan(
     said = {item.id: item.statement for item in prepared.mined.corrections}
     rows = [
         (
-            said.get(one.candidate.correction, one.candidate.statement),
+            source_of(one.candidate),
             one.candidate.statement,
             len(one.candidate.sessions),
             one.shown,

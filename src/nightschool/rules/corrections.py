@@ -25,6 +25,7 @@ from nightschool.rules.prose import (
 from nightschool.rules.prose import own_words as own_words_of
 from nightschool.rules.signals import QUOTE, reproach
 from nightschool.rules.statements import Explicit, explicit, said
+from nightschool.rules.voice import clearest, when
 from nightschool.rules.words import DEFAULT, Words
 
 ENOUGH_SESSIONS = 5
@@ -214,7 +215,7 @@ def _alike(loose: Sequence[Said]) -> Iterator[list[Said]]:
 
 
 def _correction(key: str, group: Sequence[Said]) -> Correction:
-    ordered = sorted(group, key=lambda one: (_when(one.moment), one.moment.session, one.moment.turn))
+    ordered = sorted(group, key=lambda one: (when(one.moment), one.moment.session, one.moment.turn))
     moments = tuple({(o.moment.session, o.moment.turn): o.moment for o in reversed(ordered)}.values())[::-1]
     whole = [one for one in ordered if one.key == key] or ordered
     return Correction(
@@ -226,15 +227,6 @@ def _correction(key: str, group: Sequence[Said]) -> Correction:
         projects=tuple(sorted({one.project for one in group if one.project})),
         sources=tuple(sorted({one.source for one in group})),
     )
-
-
-def clearest(moments: Iterable[Moment]) -> Moment:
-    """The moment whose words say it best: the shortest ones, the latest of these."""
-    return min(moments, key=lambda moment: (len(moment.quote), -_when(moment), moment.session, moment.turn))
-
-
-def _when(moment: Moment) -> float:
-    return 0.0 if moment.at is None else moment.at.timestamp()
 
 
 def _rank(correction: Correction) -> tuple[int, float, str]:

@@ -41,7 +41,7 @@ from nightschool.core.tasks import (
 from nightschool.core.trials import Trial
 from nightschool.core.values import Digest, Record, Value, digest_of
 from nightschool.rules.bare import GONE, strings, use_alone
-from nightschool.rules.corrections import clearest
+from nightschool.rules.voice import clearest, plain
 
 TELLING = 8
 """Shortest text that is looked for in what agents and this program wrote: shorter ones stand anywhere."""
@@ -227,7 +227,7 @@ class _Forgetting:
                 self.gone.add(candidate.id)
                 self.removed.append(candidate)
                 continue
-            statement = clearest(evidence).quote
+            statement = plain(clearest(evidence).quote)
             rest = replace(candidate, statement=statement, evidence=evidence, sessions=sessions)
             self._replace(candidate, rest)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from nightschool.core.tasks import Candidate, Correction, Footprint, Moment, Split
 from nightschool.core.values import Value
-from nightschool.rules.corrections import clearest
 from nightschool.rules.telling import counted
+from nightschool.rules.voice import clearest, plain
 
 WAITING_SHOWN = 6
 """Of those that wait, the ones said most often are told one by one."""
@@ -49,6 +49,14 @@ def weighed(
     return tuple(candidates), tuple(waiting)
 
 
+def source_of(candidate: Candidate) -> str:
+    """What the person said where the words of the candidate come from."""
+    quotes = (
+        moment.quote for moment in reversed(candidate.evidence) if plain(moment.quote) == candidate.statement
+    )
+    return next(quotes, candidate.statement)
+
+
 def has_form(correction: Correction) -> bool:
     """Whether its words give a check."""
     return correction.wanted is not None or correction.unwanted is not None
@@ -74,10 +82,11 @@ def _waits(correction: Correction, code: str, why: str) -> Waits:
 
 
 def _candidate(correction: Correction, train: tuple[Moment, ...]) -> Candidate:
-    """Words of train sessions alone; the correction's own statement may come from a held-out one."""
+    """Words of train sessions alone; the correction's own statement may come from a held-out one. Which of
+    them, the number of all sessions that have such words decides."""
     return Candidate(
         correction=correction.id,
-        statement=clearest(train).quote,
+        statement=plain(clearest(train, correction.moments).quote),
         evidence=train,
         sessions=correction.sessions,
         check=Footprint(wanted=correction.wanted, unwanted=correction.unwanted),
