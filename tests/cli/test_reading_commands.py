@@ -286,7 +286,7 @@ def test_a_terminal_shows_whole_words_and_ids(
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", str(width))
     for command, words in (
-        ("corrections", ["pathlib, not os.path!", "2026-11-17"]),
+        ("corrections", ["use pathlib, not os.path", "2026-11-17"]),
         ("tasks", [f"{task.id}  training", "add requests"]),
         ("harvest", ["nothing new"]),
         ("status", ["in all projects"]),

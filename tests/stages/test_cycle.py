@@ -27,7 +27,7 @@ from nightschool.testing.demo import apprentice
 from nightschool.testing.scripted_runner import ScriptedRunner
 from nightschool.wiring import Parts
 
-OS_PATH = "pathlib, not os.path!"
+OS_PATH = "use pathlib, not os.path"
 """The words that `corrections` shows, whoever else said it otherwise."""
 
 

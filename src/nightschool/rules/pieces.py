@@ -14,7 +14,8 @@ from nightschool.core.values import Value
 from nightschool.rules.checking import judge
 from nightschool.rules.footprints import left_behind, right, wrong
 from nightschool.rules.prose import is_acknowledgement, is_injected, is_paste, is_slash_command, request_text
-from nightschool.rules.recorded import did_something, outcome_of
+from nightschool.rules.recorded import did_something, looked_at, newly_made, outcome_of
+from nightschool.rules.reference import refers_back
 from nightschool.rules.signals import signals
 
 
@@ -37,6 +38,18 @@ class History(Value):
             for index, turn in enumerate(self.session.turns)
             if turn.speaker is Speaker.HUMAN and index not in self.told and is_request(turn)
         )
+
+    def unclear(self, end: int | None = None) -> Unfit | None:
+        """That all it asks up to a turn speaks of what stood before, if so."""
+        asked = (
+            request_text(turn.text)
+            for index, turn in enumerate(self.session.turns[:end])
+            if turn.speaker is Speaker.HUMAN and index not in self.told
+        )
+        words = next((text for text in asked if refers_back(text) and not is_acknowledgement(text)), None)
+        if words is None:
+            return None
+        return Unfit(code="refers-back", text=f"its request, {words!r}, speaks of what stood before it")
 
     def piece(self, prompt: int) -> tuple[Turn, ...]:
         """The turns from a prompt to the next request."""
@@ -82,13 +95,14 @@ class Unfit(Value):
 
 
 def is_request(turn: Turn) -> bool:
-    """Whether a human turn can be the prompt of a task. Acknowledgements, slash commands, pasted logs
-    and injected rows cannot."""
+    """Whether a human turn can be the prompt of a task. Acknowledgements, slash commands, pasted logs,
+    injected rows and what means nothing without the conversation ("ok fix it") cannot."""
     return not (
         is_injected(turn.text)
         or is_slash_command(turn.text)
         or is_acknowledgement(turn.text)
         or is_paste(turn.text)
+        or refers_back(request_text(turn.text))
     )
 
 
@@ -105,7 +119,10 @@ def corrected_piece(history: History, moments: tuple[int, ...], check: Footprint
     first, last = moments[0], moments[-1]
     before = [index for index in history.requests() if index < first]
     if not before:
-        return Unfit(code="told-in-request", text="the request itself says it, or there is none before it")
+        unclear = history.unclear(first)
+        return unclear or Unfit(
+            code="told-in-request", text="the request itself says it, or there is none before it"
+        )
     prompt = before[-1]
     unfit = start_known(history, prompt)
     if unfit is not None:
@@ -160,7 +177,9 @@ def guard_piece(history: History, work: Work) -> tuple[int, tuple[str, ...]] | U
         return Unfit(code="stopped", text="the person interrupted it or turned a call down")
     requests = history.requests()
     if not requests:
-        return Unfit(code="no-request", text="it holds no request: only commands, pastes or short replies")
+        return history.unclear() or Unfit(
+            code="no-request", text="it holds no request: only commands, pastes or short replies"
+        )
     unfit = start_known(history, requests[0])
     if unfit is not None:
         return unfit
@@ -179,3 +198,19 @@ def start_known(history: History, prompt: int) -> Unfit | None:
             code="built-on-earlier-work", text="the request builds on files that the session changed before"
         )
     return None
+
+
+_NO_GIT = frozenset({"", "HEAD"})
+"""What stands for the branch of a folder without git."""
+
+
+def began_empty(history: History) -> bool:
+    """Whether a session of a project without git began with nothing that it needed: all files that it changed
+    it made itself, as the transcript tells, and it opened no other one."""
+    session = history.session
+    if session.commit is not None or (session.branch or "") not in _NO_GIT:
+        return False
+    at = {"directory": history.directory, "root": history.root}
+    made = newly_made(session.turns, **at)
+    changed = {change.path for change in outcome_of(session.turns, **at).files}
+    return bool(changed) and changed | looked_at(session.turns, **at) <= made

@@ -103,6 +103,25 @@ def edited_in_place(turns: Iterable[Turn], *, directory: str, root: str) -> froz
     return frozenset(path for path in places if path is not None)
 
 
+_NEW_FILE = re.compile(r"\s*File created successfully\b")
+"""How Claude Code says that a file was not there before."""
+
+
+def newly_made(turns: Iterable[Turn], *, directory: str, root: str) -> frozenset[str]:
+    """Files of which the session says that they were not there before it made them."""
+    found = {path for turn in turns for call in turn.calls for path in _made(call)}
+    places = (place(path, directory=directory, root=root) for path in found)
+    return frozenset(path for path in places if path is not None)
+
+
+def looked_at(turns: Iterable[Turn], *, directory: str, root: str) -> frozenset[str]:
+    """Files that the agent opened, whole or in part."""
+    calls = (call for turn in turns for call in turn.calls if call.status is CallStatus.OK)
+    named = (_arguments(call).get("file_path") for call in calls if call.name == "Read")
+    places = (place(path, directory=directory, root=root) for path in named if isinstance(path, str))
+    return frozenset(path for path in places if path is not None)
+
+
 def shown_at_start(session: Session, *, directory: str, root: str) -> Mapping[str, str]:
     """Files that the session shows in full before it first writes any, by path. What it writes itself
     says nothing of how things were."""
@@ -190,6 +209,15 @@ def _patch(call: ToolCall) -> str | None:
         if isinstance(text, str) and PATCH in text and "\n" in text:
             return text[text.index(PATCH) :]
     return None
+
+
+def _made(call: ToolCall) -> Sequence[str]:
+    if call.status is not CallStatus.OK:
+        return ()
+    patch = _patch(call)
+    if patch is not None:
+        return [path for kind, path in _PATCH_FILE.findall(patch) if kind == "Add"]
+    return call.files if _NEW_FILE.match(call.result or "") else ()
 
 
 def _edited(call: ToolCall) -> Sequence[str]:

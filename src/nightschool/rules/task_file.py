@@ -20,6 +20,7 @@ from nightschool.core.harness import check_relative
 from nightschool.core.tasks import Candidate, Check, FilesSource, Footprint, GitSource, Task, Touched
 from nightschool.core.values import Value
 from nightschool.rules.checking import idle_passes
+from nightschool.rules.secret_names import holds_secrets
 
 FORMAT = "nightschool-tasks-1"
 MOST_TASKS = 1_000
@@ -221,6 +222,8 @@ def _wrong_files(shown: Sequence[ShownFile]) -> Iterator[str]:
     for number, file in enumerate(shown, start=1):
         if not _inside(file.path):
             yield f"file {number}: path: must be relative to the project, without .. and outside of .git"
+        elif holds_secrets(file.path):
+            yield f"file {number}: path: a file of that name holds secrets; rename it, or leave it out"
         elif any(
             "/".join(file.path.split("/")[:depth]) in paths for depth in range(1, file.path.count("/") + 1)
         ):

@@ -38,6 +38,7 @@ NO_TASK = {
     "corrected": "corrected in words that make no check",
     "stopped": "interrupted, or a call was turned down",
     "no-request": "no request in it, only commands, pastes or short replies",
+    "refers-back": "its request speaks of what stood before it",
     "no-files": "its work changed no file of the project",
     "copied": "its request is a copy from an older session",
     "built-on-earlier-work": "its request builds on files that it had changed before",

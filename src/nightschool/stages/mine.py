@@ -36,6 +36,7 @@ from nightschool.rules.marks import serving
 from nightschool.rules.pieces import (
     History,
     Unfit,
+    began_empty,
     concerned_piece,
     corrected_piece,
     guard_piece,
@@ -43,6 +44,7 @@ from nightschool.rules.pieces import (
     skilled_piece,
 )
 from nightschool.rules.recorded import begun_in, edited_in_place, same_text, shown_at_start
+from nightschool.rules.secret_names import holds_secrets
 from nightschool.rules.signals import signals
 from nightschool.rules.splits import ENOUGH, Cluster, Splits, asks_alike, assign, clusters
 from nightschool.rules.words import DEFAULT, Words
@@ -352,7 +354,8 @@ def _workspace(history: History, projects: Projects) -> WorkspaceSource | Unfit:
     """The project as it was when the session began: its commit, unless a file that the session shows
     differs from it (a dirty tree); else the files that the session shows in full."""
     session = history.session
-    shown = shown_at_start(session, directory=history.directory, root=history.root)
+    open_to_all = shown_at_start(session, directory=history.directory, root=history.root)
+    shown = {path: text for path, text in open_to_all.items() if not holds_secrets(path)}
     edited = edited_in_place(session.turns, directory=history.directory, root=history.root)
     commit = session.commit
     if commit is not None and not projects.holds(history.root, commit):
@@ -369,7 +372,7 @@ def _workspace(history: History, projects: Projects) -> WorkspaceSource | Unfit:
         )
         if not missing and not differs:
             return GitSource(repository=history.root, commit=commit)
-    if not shown:
+    if not shown and not began_empty(history):
         return Unfit(
             code="no-workspace", text="neither a clean commit nor a file shown in full tells its start"
         )

@@ -1,0 +1,127 @@
+"""What the tasks of a project without git start from, and requests that are none."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from conversations import agent, bash, edit, human, read, session, write
+from mine_builders import APP, REQUESTS, Repositories
+from nightschool.core.sessions import CallStatus, Session, ToolCall, Turn
+from nightschool.core.tasks import FilesSource
+from nightschool.stages.mine import Mined, mine
+from nightschool.testing.memory_store import MemoryStore
+
+NO_GIT = Repositories(commit=None)
+PATCH = "*** Begin Patch\n*** Add File: src/new.py\n+value = 1\n*** End Patch"
+LOG = "Traceback (most recent call last):\n  File 'a.py', line 3\nValueError: bad\nERROR: it failed"
+
+
+def without_git(*turns: Turn, branch: str | None = None) -> Session:
+    return replace(session("w", *turns), branch=branch)
+
+
+def mined(one: Session, projects: Repositories = NO_GIT) -> Mined:
+    return mine([one], store=MemoryStore(), projects=projects)
+
+
+def created(path: str, content: str) -> ToolCall:
+    return replace(write(path, content), result=f"File created successfully at: {path}")
+
+
+def patched() -> ToolCall:
+    arguments = json.dumps({"input": PATCH})
+    return ToolCall(
+        call_id="p", name="apply_patch", arguments=arguments, files=("src/new.py",), status=CallStatus.OK
+    )
+
+
+@pytest.mark.parametrize(
+    "made", [created(f"{APP}/src/new.py", "value = 1\n"), patched()], ids=["write", "patch"]
+)
+@pytest.mark.parametrize("branch", [None, "", "HEAD"])
+def test_a_file_that_was_made_tells_that_there_was_none(made: ToolCall, branch: str | None) -> None:
+    """Without git, a session that made all files that it changed began with nothing."""
+    (task,) = mined(without_git(human(REQUESTS[0]), agent("", made), branch=branch)).tasks
+    assert task.workspace == FilesSource(files=())
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (write(f"{APP}/a.py", "1\n"),),
+        (created(f"{APP}/a.py", "1\n"), write(f"{APP}/b.py", "2\n")),
+        (created(f"{APP}/a.py", "1\n"), edit(f"{APP}/b.py", "1", "2")),
+        (
+            replace(
+                read(f"{APP}/b.py", "x\n"), arguments=json.dumps({"file_path": f"{APP}/b.py", "limit": 1})
+            ),
+            created(f"{APP}/a.py", "1\n"),
+        ),
+        (replace(created(f"{APP}/a.py", "1\n"), status=CallStatus.ERROR),),
+    ],
+    ids=["overwritten", "beside another", "beside an edit", "beside a part of another", "failed"],
+)
+def test_any_other_file_leaves_the_start_unknown(calls: tuple[ToolCall, ...]) -> None:
+    """A file that was there before, and is not shown in full, is missing from a task that begins empty."""
+    assert mined(without_git(human(REQUESTS[0]), agent("", *calls))).tasks == ()
+
+
+def test_a_repository_that_is_gone_did_not_begin_empty() -> None:
+    """Where the session names a branch, files lay there that it need not show."""
+    one = without_git(human(REQUESTS[0]), agent("", created(f"{APP}/a.py", "1\n")), branch="main")
+    assert {code for _, code, _ in mined(one).skipped} == {"no-workspace"}
+
+
+def test_files_of_secrets_are_no_part_of_a_start() -> None:
+    """What `cat .env` shows is in no task, neither alone nor beside another file."""
+    secret = bash("cat .env", "TOKEN=1\n")
+    alone = without_git(human(REQUESTS[0]), agent("", secret, write(f"{APP}/a.py", "2\n")))
+    assert {code for _, code, _ in mined(alone).skipped} == {"no-workspace"}
+    shown = read(f"{APP}/a.py", "1\n")
+    beside = without_git(human(REQUESTS[0]), agent("", secret, shown, edit(f"{APP}/a.py", "1", "2")))
+    (task,) = mined(beside).tasks
+    assert isinstance(task.workspace, FilesSource)
+    assert [file.path for file in task.workspace.files] == ["a.py"]
+
+
+def test_a_request_that_refers_back_is_no_task() -> None:
+    """ "ok fix it" behind a pasted log means nothing by itself; why there is no task is told in its words."""
+    fixed = write(f"{APP}/a.py", "1\n")
+    one = session("r", human(LOG), agent("I see."), human("ok fix it"), agent("", fixed))
+    found = mined(one, Repositories())
+    assert found.tasks == ()
+    ((_, code, why),) = found.skipped
+    assert (code, why) == ("refers-back", "its request, 'ok fix it', speaks of what stood before it")
+
+
+def test_a_request_before_it_has_its_work() -> None:
+    """Behind a plan, "ok do it" goes on with the work that was asked for: that is the task."""
+    made = write(f"{APP}/a.py", "1\n")
+    one = session("r", human(REQUESTS[0]), agent("A plan."), human("ok do it"), agent("", made))
+    (task,) = mined(one, Repositories()).tasks
+    assert task.prompt == REQUESTS[0]
+
+
+def test_a_correction_of_such_a_request_makes_no_task() -> None:
+    """Nor does one that was corrected there."""
+    sessions = [
+        replace(
+            session(
+                f"r{n}",
+                human(LOG),
+                agent("I see."),
+                human("ok fix it"),
+                agent("", bash("npm install")),
+                human("use pnpm, not npm"),
+                agent("", bash("pnpm install")),
+                day=n,
+            ),
+        )
+        for n in range(3)
+    ]
+    found = mine(sessions, store=MemoryStore(), projects=Repositories())
+    assert found.tasks == ()
+    assert {code for _, code, _ in found.skipped} == {"refers-back"}
