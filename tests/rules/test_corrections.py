@@ -306,3 +306,43 @@ POOL = [
 def test_the_order_of_sessions_does_not_matter(order: list[Session]) -> None:
     """Deterministic: any order of the sessions gives the same list."""
     assert corrections(order) == corrections(POOL)
+
+
+def _heard(*texts: str) -> list[tuple[str, int]]:
+    sessions = [corrected(f"g{n}", f"Rename part {n}", text, day=n) for n, text in enumerate(texts)]
+    return [(one.statement, len(one.sessions)) for one in corrections(sessions)]
+
+
+def test_one_wish_in_three_ways_is_one_correction() -> None:
+    """Verbs that only make the thing are left aside; a ban of all of it belongs to that of its one kind."""
+    assert _heard(
+        "again: no comments that only repeat the code",
+        "don't write comments that repeat the code",
+        "stop writing comments everywhere!",
+    ) == [("don't write comments that repeat the code", 3)]
+    assert _heard("Keep paragraphs short", "Please write shorter paragraphs") == [
+        ("Keep paragraphs short", 2)
+    ]
+    assert _heard("No em dashes please", "never use em dashes", "No em dashes.") == [
+        ("never use em dashes", 3)
+    ]
+
+
+def test_a_ban_of_all_belongs_to_no_one_of_several_kinds() -> None:
+    """Where two kinds were named, neither is meant more; and what is done is no thing: "never push" stays."""
+    two = (
+        "don't write comments in tests",
+        "don't write comments in German",
+        "stop writing comments everywhere!",
+    )
+    assert sorted(count for _, count in _heard(*two)) == [1, 1, 1]
+    assert sorted(count for _, count in _heard("you must never push", "you must never push to main")) == [
+        1,
+        1,
+    ]
+
+
+def test_words_do_not_hang_on_the_order_of_bans() -> None:
+    """The kind gives the words, whichever was said first."""
+    texts = ("stop writing comments everywhere!", "no comments that only repeat the code")
+    assert _heard(*texts) == _heard(*texts[::-1]) == [("no comments that only repeat the code", 2)]

@@ -263,6 +263,44 @@ PROHIBITIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Forbids something, perhaps only this once: a correction where it opens a message to an agent that acted."""
 
+_REPORTED_EN = (
+    "(?:errors?|failures?|warnings?|issues?|problems?|bugs?|changes?|worries|results?|matches|differences"
+    "|conflicts?|tests?|logs?|hits?|luck|ideas?|clues?|questions?|objections?|reasons?|news|need|thanks?"
+    "|surprises?|users?|one|longer|wonder|doubt|matter|idea|way|such|other|more|rush|hurry|files?)"
+)
+_NOUN_EN = (  # by what it is not
+    rf"(?!(?:{_REPORTED_EN}|it|its|that|this|these|those|they|you|we|he|she|i|there|the|an?|is|was|has|does"
+    r"|always|yes|us|less|what|why|who|which|just|still|but|so|and|not|please|wait|use|do|don|if)\b)[\w-]+"
+)
+BANS: Final[Mapping[str, tuple[str, ...]]] = {
+    "en": (
+        rf"no ({_NOUN_EN} ){{0,2}}{_NOUN_EN}(?<=s),?"
+        "( (please|pls|at all|anywhere|any ?more|ever|here))*[.!]*$",
+        rf"no ({_NOUN_EN} ){{0,2}}{_NOUN_EN}(?<=s) (that|which|unless|without) \w",
+        rf"no ({_NOUN_EN} ){{0,3}}{_NOUN_EN},? (please|pls)[.!]*$",
+    ),
+    "de": (rf"keine?[nmrs]? (?!({_NOUNS['de']})\b)([\w-]+ ){{0,3}}[\w-]+,? bitte[.!]*$",),
+}
+"""Bans a thing by its noun alone: "no em dashes please"."""
+
+_SMALL_EN = "(?:short|small|simple|brief|concise|terse|plain|tidy|flat|focused|readable)"
+STYLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "en": (
+        rf"keep (all |the |your |my |our )*([\w-]+ ){{0,2}}[\w-]+s {_SMALL_EN}\b",
+        r"(write|use|make|keep|prefer) ((much|far|even) )?"
+        rf"(shorter|simpler|smaller|fewer|plainer|{_SMALL_EN})"
+        r" ([\w-]+ ){0,2}[\w-]+s( please| here| from now on)*[.!]*$",
+    ),
+    "de": (
+        r"halte? (bitte )?(die |alle |deine )?\w+ (kurz|knapp|klein|einfach|schlicht)\b",
+        r"(schreibe?|mache?|nimm|nutze|verwende) (bitte )?(kürzere|knappere|kleinere|einfachere|weniger)"
+        r" (\w+ )?\w+( bitte)?[.!]*$",
+    ),
+    "fr": (r"(écris|écrivez|fais|faites|garde[zr]?) (des |les )\w+ (plus )?(courte?s|simples|petite?s)\b",),
+    "es": (r"(escribe|usa|haz|mantén) (los |las )?\w+ (más )?(cort[oa]s|simples|breves|pequeñ[oa]s)\b",),
+}
+"""How all things of a kind are to be: no single part of the work is named."""
+
 _LATER = re.compile(
     r"(?<!\w)(?:yet|for now|right now|at the moment|noch nicht|noch keine?n?|vorerst|erstmal|pour l'instant"
     r"|pas encore|tout de suite|todavía|aún|por ahora|de momento|ainda|por enquanto|per ora|ancora"
@@ -285,7 +323,9 @@ def _pattern(tables: Iterable[Mapping[str, tuple[str, ...]]]) -> re.Pattern[str]
 _FRONT = _pattern([FRONT])
 _DUTIES = _pattern([DUTIES])
 _IMPERATIVES = _pattern([IMPERATIVES])
+_BANS = _pattern([BANS])
 _PROHIBITIONS = _pattern([PROHIBITIONS])
+_STYLES = _pattern([STYLES])
 
 
 def at_front(sentence: str) -> bool:
@@ -307,4 +347,15 @@ def is_lasting_order(sentence: str) -> bool:
 
 def is_prohibition(sentence: str) -> bool:
     """Whether it forbids something, and not only for a while."""
-    return _PROHIBITIONS.match(sentence) is not None and _LATER.search(sentence) is None
+    forbids = _PROHIBITIONS.match(sentence) is not None or _BANS.match(sentence) is not None
+    return forbids and _LATER.search(sentence) is None
+
+
+def bans_thing(sentence: str) -> bool:
+    """Whether a noun alone says what is not wanted: fewer words than elsewhere say it all."""
+    return _BANS.match(sentence) is not None and _LATER.search(sentence) is None
+
+
+def is_style(sentence: str) -> bool:
+    """Whether it says how all things of a kind are to be."""
+    return _STYLES.match(sentence) is not None and _LATER.search(sentence) is None

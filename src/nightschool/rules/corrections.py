@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from nightschool.core.sessions import Session, Speaker, Turn
 from nightschool.core.tasks import Correction, Moment, Procedure
 from nightschool.rules.alike import alike_groups
-from nightschool.rules.gist import gist
+from nightschool.rules.gist import Gist, gist
 from nightschool.rules.instructions import STANDING
 from nightschool.rules.procedures import named_in, procedure
 from nightschool.rules.prose import (
@@ -24,7 +24,7 @@ from nightschool.rules.prose import (
 )
 from nightschool.rules.prose import own_words as own_words_of
 from nightschool.rules.signals import QUOTE, reproach
-from nightschool.rules.statements import Explicit, explicit, said
+from nightschool.rules.statements import Explicit, explicit, said, says_enough
 from nightschool.rules.voice import clearest, when
 from nightschool.rules.words import DEFAULT, Words
 
@@ -130,7 +130,7 @@ def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[E
     told_whole = procedure(turn.text)
     if told_whole is not None and (acted or STANDING.search(told_whole.occasion) is not None):
         return (_whole(told_whole),)
-    items = tuple(item for item in explicit(turn.text) if item.has_form or len(said(item.quote)) >= FEWEST)
+    items = tuple(item for item in explicit(turn.text) if item.has_form or says_enough(item.quote))
     if not acted:
         # In a first request only what is meant to last is a correction; the rest is the work itself.
         return tuple(item for item in items if item.standing or (item.has_form and item.position > 0))
@@ -203,21 +203,51 @@ def _homes(found: Iterable[Said]) -> Mapping[str, str]:
 
 
 def _alike(loose: Sequence[Said]) -> Iterator[list[Said]]:
-    """Statements that go one way and share nearly all the words that carry them."""
+    """Statements that go one way and share nearly all the words that carry them. One that forbids all of a
+    thing ("no comments") belongs to those that forbid one kind of it, where there is but one."""
     for forbids in (False, True):
         some = [one for one in loose if one.forbids is forbids]
         names = [f"{one.moment.session}\n{one.moment.turn}\n{one.key}" for one in some]
         by_name = dict(zip(names, some, strict=True))
-        for group in alike_groups(
-            {name: gist(one.moment.quote).words for name, one in by_name.items()}, ALIKE
-        ):
+        gists = {name: gist(one.moment.quote) for name, one in by_name.items()}
+        groups = alike_groups({name: found.words for name, found in gists.items()}, ALIKE)
+        for group in _covered(groups, gists):
             yield [by_name[name] for name in group]
+
+
+def _covered(groups: Sequence[tuple[str, ...]], gists: Mapping[str, Gist]) -> Iterator[list[str]]:
+    """The groups, each that covers exactly one other joined to that."""
+    homes: dict[int, int] = {}
+    by_thing: dict[str, list[int]] = defaultdict(list)
+    for number, group in enumerate(groups):
+        if gists[group[0]].thing:
+            by_thing[gists[group[0]].thing].append(number)
+    for numbers in by_thing.values():
+        for number in numbers:
+            own = gists[groups[number][0]]
+            kinds = [other for other in numbers if own.covers(gists[groups[other][0]])]
+            if len(kinds) == 1:
+                homes[number] = kinds[0]
+    for number, group in enumerate(groups):
+        if number not in homes:
+            yield [
+                *group,
+                *(name for other, home in homes.items() if home == number for name in groups[other]),
+            ]
+
+
+def _kinds(group: Sequence[Said]) -> Sequence[Said]:
+    """Without those that forbid all of a thing of which the others forbid a kind."""
+    gists = [gist(one.moment.quote) for one in group]
+    return [
+        one for one, own in zip(group, gists, strict=True) if not any(own.covers(other) for other in gists)
+    ]
 
 
 def _correction(key: str, group: Sequence[Said]) -> Correction:
     ordered = sorted(group, key=lambda one: (when(one.moment), one.moment.session, one.moment.turn))
     moments = tuple({(o.moment.session, o.moment.turn): o.moment for o in reversed(ordered)}.values())[::-1]
-    whole = [one for one in ordered if one.key == key] or ordered
+    whole = [one for one in ordered if one.key == key and one.has_form] or _kinds(ordered)
     return Correction(
         key=key,
         statement=clearest(one.moment for one in whole).quote,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from nightschool.rules.prose import ordered_tokens
@@ -26,6 +26,17 @@ NOT: Final = frozenset(
     dont not no cannot nicht kein keine keinen keiner keinem keines pas non não не нельзя запрещено niente
     """.split()  # noqa: SIM905 - a table of words
 )
+MAKING: Final = frozenset(
+    """
+    write writing add adding put putting use using make making leave leaving insert inserting include
+    including keep keeping create creating produce producing schreib schreibe schreiben füge mach mache
+    machen nutze verwende benutze halte écris écrire ajoute ajouter mets mettre utilise fais escribas
+    escribir agregues añadas pongas uses usar hagas
+    """.split()  # noqa: SIM905 - a table of words
+)
+"""Verbs that only bring about what they name: without them "no X" and "don't write X" are the same."""
+_NOUN_MARKERS: Final = frozenset({"no", "kein", "keine", "keinen", "keiner", "keinem", "keines", "niente"})
+_EVERYWHERE: Final = frozenset({"everywhere", "anywhere", "überall", "irgendwo", "partout"})
 NEVER: Final = frozenset(
     """
     never nie niemals jamais nunca jamás mai никогда
@@ -45,6 +56,7 @@ GRAMMAR: Final = frozenset(
     в во на к ко с со ты вы должен должна должны нужно надо больше это
     """.split()  # noqa: SIM905 - a table of words
 )
+_CARRY_NOTHING: Final = (GRAMMAR, POLITENESS, MAKING, ALWAYS, NOT, NEVER, _EVERYWHERE)
 _SIGNS = (
     (
         re.compile(
@@ -80,6 +92,7 @@ _PHRASES = (
         ),
         "dont ",
     ),
+    (re.compile(r"\b(that|which)\s+(?:only|just|merely|simply)\b"), r"\1"),
     (re.compile(r"\bникогда\s+не\b"), "никогда"),
     (
         re.compile(
@@ -104,6 +117,12 @@ class Gist:
 
     forbids: bool
     words: frozenset[str]
+    thing: str = field(default="", compare=False)
+    """The stem that names what is forbidden to be made: of "no comments", "don't write comments that ..."."""
+
+    def covers(self, other: Gist) -> bool:
+        """Whether this forbids all of a thing of which the other forbids some."""
+        return bool(self.thing) and self.thing == other.thing and self.words < other.words
 
 
 def gist(quote: str) -> Gist:
@@ -121,19 +140,27 @@ def gist(quote: str) -> Gist:
 def _read(text: str) -> Gist:
     way: bool | None = None  # whether it forbids, once a marker said so
     words: list[str] = []
-    at_marker = -1
-    for token in _tokens(text):
-        if token in ALWAYS:
+    at_marker, noun = -1, False
+    tokens = _tokens(text)
+    fewest = 1 if any(token in NOT or token in NEVER for token in tokens) else 2
+    carried = sum(not any(token in table for table in _CARRY_NOTHING) for token in tokens)
+    making = MAKING if carried >= fewest else frozenset[str]()
+    for token in tokens:
+        if token in making:
+            noun = noun or (bool(way) and at_marker == len(words))
+        elif token in ALWAYS:
             if way is None:
                 way, at_marker = False, len(words)
         elif token in NOT or token in NEVER:
             if way is None or (way is False and at_marker == len(words)):
                 way, at_marker = True, len(words)
+                noun = token in _NOUN_MARKERS
             elif not (way and token in NEVER):  # "no hagas nunca" forbids once
                 words.append("not")
-        elif token not in GRAMMAR and token not in POLITENESS:
+        elif token not in GRAMMAR and token not in POLITENESS and not (way and token in _EVERYWHERE):
             words.append(_stem(token))
-    return Gist(forbids=bool(way), words=_known(words))
+    thing = words[at_marker] if way and noun and at_marker < len(words) else ""
+    return Gist(forbids=bool(way), words=_known(words), thing=thing)
 
 
 def _known(words: list[str]) -> frozenset[str]:

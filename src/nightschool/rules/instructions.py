@@ -15,18 +15,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-_QUOTED = (
+QUOTED = (
     r"`[^`\n]{1,60}`|\"[^\"\n]{1,40}\"|“[^”\n]{1,40}”|「[^」\n]{1,40}」|«[^»\n]{1,40}»|(?<!\w)'[^'\n]{1,40}'"
 )
 _FLAG = r"--?[A-Za-z][\w-]*"
 _WORD = r"[@~$./]{0,3}\w(?:[\w@$./:#+~*-]*[\w+#*/])?(?:\(\))?"
 _ASCII = r"[@~$./]{0,3}[A-Za-z0-9_](?:[A-Za-z0-9_@$./:#+~*-]*[A-Za-z0-9_+#*/])?(?:\(\))?"
-_ARTICLES = (
+ARTICLES = (
     "the an? our my das de[nrm] die einen? le la les une? el los las una il lo gli os? as? uma?".replace(
         " ", "|"
     )
 )
-_FOLLOWERS = """
+FOLLOWERS = """
     for in here please to when and or from as at on next again with because since everywhere anywhere
     directly anymore any ever by if then so but there unless is it that this always instead now we you i
     only too hier bitte für im bei wenn und oder weil mehr wie zum benutzen verwenden nutzen nehmen sondern
@@ -34,34 +34,12 @@ _FOLLOWERS = """
     qui per nel più здесь для в когда и или тут больше пожалуйста
 """
 """Words that may follow a term; any other would make it half of a name ("use old client")."""
-_PROGRAMS = """
-    apt bazel brew bun bundle cargo composer conda deno docker dotnet gh git gradle helm hatch kubectl make
-    mise mvn node npm npx nox pdm php pip pip3 pipx pixi pnpm podman poetry python python3 rails rye ruff
-    rustup terraform tox uv uvx vite yarn
-    go(?=\\s+(?:build|fmt|generate|get|install|mod|run|test|tool|vet|work)\\b)
-"""
-"""Begin commands of several words. A word that a sentence begins with as well (`just`, `task`) is none."""
-_SPLITS = """
-    not instead rather over never than statt anstatt anstelle nicht kein keine keinen nie niemals sondern pas
-    non jamais plutôt au à no não nunca mai sino ma mas em invece al anziché а не вместо before after first
-    without until while once during prefer use using don don't do des de
-"""
-"""Words that end a command in a sentence."""
-_OPTION = r"--?[A-Za-z][\w-]*(?:=[\w@$./:#+~*%=-]*[\w+#*/%])?"
-_NO_PART = rf"(?!(?:{'|'.join((*_SPLITS.split(), *_FOLLOWERS.split()))})(?![\w-]))"
-_ARGUMENT = rf"{_NO_PART}(?:{_OPTION}|[@$./:+~]{{0,3}}[A-Za-z0-9_](?:[\w@$./:#+~*%=-]*[\w+#*/%])?)"
-COMMAND: Final = (
-    rf"(?:{'|'.join(_PROGRAMS.split())})(?:[ \t]+{_ARGUMENT}){{1,5}}"
-    rf"|{_NO_PART}(?!(?:with|{_ARTICLES})\b)[A-Za-z][\w.-]*(?:[ \t]+(?!-){_ARGUMENT}){{0,2}}"
-    rf"(?:[ \t]+{_OPTION}){{1,3}}"
-)
-"""Several words that are a command by their first one, or by an option: `uv run pytest`, `grep -rn`."""
 _BEHIND = "before after first once"
 """Words that may follow what is wanted too: "always run make check before ..."."""
-_END = rf"(?!\w)(?=\s*(?:$|[,.;:!?)\]}}—–，。；、]|-\s|(?:{'|'.join(_FOLLOWERS.split())})(?!\w)))"
+_END = rf"(?!\w)(?=\s*(?:$|[,.;:!?)\]}}—–，。；、]|-\s|(?:{'|'.join(FOLLOWERS.split())})(?!\w)))"
 _END_WANTED = _END.replace("(?:for|", f"(?:{'|'.join(_BEHIND.split())}|for|")
 _SLOTS = {
-    "{art}": rf"\s+(?:(?:{_ARTICLES})\s+|l['’])?",
+    "{art}": rf"\s+(?:(?:{ARTICLES})\s+|l['’])?",
     "{sep}": r"\s*[,;:.—–-]*\s+",
     "{也}": r"\s*[，,、。；;]?\s*",
     "{do}": r"(?:^|[,:;(—–-]\s*|(?<!\w)(?:please|always|just|only|should|must|we|let['’]?s|and|but|no|nope|"
@@ -221,8 +199,8 @@ def _compiled(entry: str, *, spaceless: bool) -> re.Pattern[str]:
         ends = {"w": _END_WANTED, "u": _END}
         end = ends[name] if name == last and not spaceless else ""
         # Atomic: a term is never cut to make the rest fit ("os" of `os.system`).
-        plain = f"(?>{COMMAND}|{_FLAG}|{_ASCII if spaceless else _WORD}){end}"
-        text = text.replace(f"{{{name}}}", f"(?P<{name}>{_QUOTED}|{plain})")
+        plain = f"(?>{_FLAG}|{_ASCII if spaceless else _WORD}){end}"
+        text = text.replace(f"{{{name}}}", f"(?P<{name}>{QUOTED}|{plain})")
     free = spaceless or entry.startswith(("^", "{do}"))
     return re.compile(text if free else rf"(?<!\w)(?:{text})", re.IGNORECASE)
 

@@ -10,10 +10,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from nightschool.core.values import Value
-from nightschool.rules.clauses import at_front, is_duty, is_lasting_order, is_prohibition
+from nightschool.rules.clauses import (
+    at_front,
+    bans_thing,
+    is_duty,
+    is_lasting_order,
+    is_prohibition,
+    is_style,
+)
+from nightschool.rules.commands import with_marks
 from nightschool.rules.gist import gist
 from nightschool.rules.instructions import (
-    COMMAND,
     PAIRS,
     STANDING,
     UNWANTED,
@@ -98,6 +105,11 @@ def said(quote: str) -> tuple[str, ...]:
     return tuple(word for word in ordered_tokens(quote) if word not in POLITENESS and word not in _FILLING)
 
 
+def says_enough(quote: str) -> bool:
+    """Whether a statement without a machine form says something when it stands alone in a list."""
+    return len(said(quote)) >= FEWEST or bans_thing(quote)
+
+
 def _each(parts: tuple[str, ...]) -> Iterator[Explicit]:
     reproached = bool(parts) and DEFAULT.opener.search(parts[0]) is not None
     for position, part in enumerate(parts):
@@ -109,7 +121,9 @@ def _each(parts: tuple[str, ...]) -> Iterator[Explicit]:
         item = _instruction(part) or _bare(part)
         if item is not None:
             yield replace(item, position=position)
-        elif word_count(part) >= FEWEST and _states(part, leads=reproached or _leads(parts, position)):
+        elif (word_count(part) >= FEWEST or bans_thing(part)) and _states(
+            part, leads=reproached or _leads(parts, position)
+        ):
             # Elsewhere than in front "always" may speak of the product: no first request is told by it.
             standing = at_front(part) and STANDING.search(part) is not None
             yield Explicit(quote=part, position=position, standing=standing, forbids=gist(part).forbids)
@@ -134,12 +148,16 @@ def _asked(part: str, position: int) -> Iterator[Explicit]:
 
 
 def _states(part: str, *, leads: bool) -> bool:
-    return at_front(part) or is_duty(part) or (leads and (is_lasting_order(part) or is_prohibition(part)))
+    return (
+        at_front(part)
+        or is_duty(part)
+        or (leads and (is_lasting_order(part) or is_prohibition(part) or is_style(part)))
+    )
 
 
 _BARE = re.compile(
     r"^(?:please\s+|bitte\s+)?(?:use|nimm|nutze|benutze|verwende|utilise[zr]?|usa|используй|使用|用)\s+"
-    rf"(?P<w>`[^`\n]{{1,60}}`|{COMMAND}|[\w@$./:#+~*-]*[\w+#*/])[.!]*$",
+    r"(?P<w>`[^`\n]{1,60}`|[\w@$./:#+~*-]*[\w+#*/])[.!]*$",
     re.IGNORECASE,
 )
 """The first half of "Use pnpm. Don't use npm.": an instruction only beside the other half."""
@@ -151,16 +169,17 @@ class _Half(Explicit):
 
 
 def _bare(part: str) -> Explicit | None:
-    match = _BARE.match(part)
+    match = _BARE.match(with_marks(part))
     term = clear_term(match.group("w")) if match else None
     return None if term is None else _Half(quote=part, position=0, wanted=term)
 
 
 def _instruction(part: str) -> Explicit | None:
     standing = STANDING.search(part) is not None
+    text = with_marks(part)
     for templates in (PAIRS, WANTED, UNWANTED):
         for template in templates:
-            match = template.pattern.search(part)
+            match = template.pattern.search(text)
             item = None if match is None else _item(template, match, part)
             if item is not None:
                 return replace(item, standing=standing or template.standing)

@@ -35,7 +35,7 @@ _VERB = re.compile(
 _TONGUES: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(words.split())
     for name, words in {
-        "en": "use using not instead of the never always don please rather than prefer with and stop",
+        "en": "no use using not instead of the never always don please rather than prefer with and stop",
         "de": "nimm nutze benutze verwende nicht statt anstatt kein keine nie immer bitte und sondern mit",
         "fr": "utilise utilisez utiliser pas au lieu jamais toujours et le les une plutôt préfère sans des",
         "es": "usa no en vez lugar de nunca siempre el los las con y por favor sino",
@@ -79,17 +79,18 @@ def clearest(moments: Iterable[Moment], heard: Sequence[Moment] = ()) -> Moment:
     sessions have, the shortest, the latest."""
     some = list(moments)
     every = heard or some
+    known = {one.quote: (tongue(one.quote), _form(one.quote)) for one in (*some, *every)}
     tongues: dict[str, set[str]] = defaultdict(set)
     forms: dict[str, set[str]] = defaultdict(set)
     last: dict[str, float] = defaultdict(float)
     for one in every:
-        spoken = tongue(one.quote)
+        spoken, form = known[one.quote]
         tongues[spoken].add(one.session)
-        forms[_form(one.quote)].add(one.session)
+        forms[form].add(one.session)
         last[spoken] = max(last[spoken], when(one))
 
     def rank(one: Moment) -> tuple[object, ...]:
-        spoken, form = tongue(one.quote), _form(one.quote)
+        spoken, form = known[one.quote]
         return (
             -len(tongues[spoken]),
             -last[spoken],
