@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nightschool.cli.app import run
 from transcripts import claude, write_rows
 
+Ask = Callable[..., Any]
 LOOSE = "never push to main without asking me"
 
 
@@ -75,3 +77,16 @@ def test_one_is_not_counted_as_several(
     told = " ".join(capsys.readouterr().out.split())
     assert "in 1 session: waits" in told
     assert "1 sessions" not in told
+
+
+@pytest.mark.usefixtures("lay")
+def test_what_cannot_be_tried_says_why(
+    home: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`corrections` lists what gives no check too, with the reason; what gives one has none."""
+    said(home, monkeypatch, [LOOSE, LOOSE, "use pnpm, not npm"])
+    rows = {row["statement"]: row["cannot_be_tried"] for row in ask("corrections")["corrections"]}
+    why = "it names no command, option, name or quoted text that could be looked for in the work"
+    assert rows == {LOOSE: why, "use pnpm, not npm": None}
+    assert run(["corrections"]) == 0
+    assert f'not tried: "{LOOSE}": {why}' in " ".join(capsys.readouterr().out.split())

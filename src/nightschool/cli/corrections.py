@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PROJECTS_SHOWN = 4
 BY_YOUR_WORD = ("ignored", "forgotten", "too-old")
+UNTRIED_SHOWN = 6
 ONCE_SHOWN = 10
 """Of what was told once, the latest are shown."""
 
@@ -112,6 +113,8 @@ def _sessions(parts: Parts, begins: datetime | None) -> list[Session]:
 
 
 def _row(item: Correction) -> dict[str, object]:
+    from nightschool.rules.worth import has_form, why_no_form  # noqa: PLC0415
+
     return {
         "id": item.id,
         "statement": item.statement,
@@ -122,6 +125,7 @@ def _row(item: Correction) -> dict[str, object]:
         "projects": item.projects,
         "sources": item.sources,
         "last_at": item.last_at,
+        "cannot_be_tried": None if has_form(item) else why_no_form(item),
         "moments": item.moments,
     }
 
@@ -157,7 +161,7 @@ def _pieces(
     once = sorted((item for item in heard if not item.recurs), key=_when, reverse=True)
     pieces: list[Piece | str] = [f"{read}, {where(roots)}"]
     if often:
-        pieces += ["", _table(often, "What you keep telling your agents")]
+        pieces += ["", _table(often, "What you keep telling your agents"), *_untried(often)]
     else:
         pieces.append("Nothing was said in more than one session so far.")
     if once:
@@ -166,6 +170,18 @@ def _pieces(
         pieces.append(Line(f"{len(once) - ONCE_SHOWN} more, older: --json has them all", "dim"))
     run = run_for(project for item in often or heard for project in item.projects)
     return [*pieces, "", f"next: {run} --dry-run  (what your agent would practise)"]
+
+
+def _untried(often: Sequence[Correction]) -> list[Piece | str]:
+    """Of those that no task could be made of, why."""
+    from nightschool.rules.worth import has_form, why_no_form  # noqa: PLC0415
+
+    loose = [item for item in often if not has_form(item)]
+    more = len(loose) - UNTRIED_SHOWN
+    return [
+        *(Line(f'not tried: "{one.statement}": {why_no_form(one)}', "dim") for one in loose[:UNTRIED_SHOWN]),
+        *([Line(f"{more} more are not tried: --json says why of each", "dim")] if more > 0 else []),
+    ]
 
 
 def _when(item: Correction) -> float:

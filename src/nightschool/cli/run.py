@@ -317,10 +317,8 @@ def told(report: CycleReport) -> list[Piece | str]:
     if rows:
         pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
         pieces += [Line(f"{_file(item.target)}: {item.aim}", "dim") for item in report.learned if item.target]
-    else:
-        pieces.append(
-            "nothing to learn yet" if report.corrections else "nothing to learn: no correction was heard"
-        )
+    elif report.corrections:
+        pieces.append("nothing to learn yet")
     ended = [Line(f"ended by: {report.ended_by}", "dim")] if report.ended_by else []
     pieces += [Line(spend_line(report.spend), "dim"), *ended, *(Line(note, "dim") for note in report.notes)]
     if report.missing:

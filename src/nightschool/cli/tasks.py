@@ -109,7 +109,9 @@ def _pieces(
     begins = (
         f"commit {start.commit} of {start.repository}"
         if start.kind == "git"
-        else f"{counted(len(start.files), 'file')}: {', '.join(file.path for file in start.files) or 'none'}"
+        else f"{counted(len(start.files), 'file')}: {', '.join(file.path for file in start.files)}"
+        if start.files
+        else "an empty folder: the session made all its files"
     )
     came = f"session {task.session}, turn {task.turn}"
     standing = standing_of(task, marked)

@@ -1,7 +1,10 @@
 """Which corrections are worth an edit by now, and why the others wait. Relieves mining of it."""
 
+# ruff: noqa: RUF001 - words of other languages are written in their own letters
+
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +13,13 @@ from nightschool.core.values import Value
 from nightschool.rules.telling import counted
 from nightschool.rules.voice import clearest, plain
 
+_CONTRAST = re.compile(
+    r"(?:.{0,60}?(?<!\w)(?:use|prefer|nimm|nutze|benutze|verwende|utilise|usa|используй)\s+)?(.{2,60}?)(?:,\s*|\s)"
+    r"(?:and\s+)?(?:not|instead of|rather than|nicht|statt|pas|au lieu de|en vez de|invece di|а не|вместо)"
+    r"\s+(.{2,60}?)[.!\s]*$",
+    re.IGNORECASE,
+)
+_MARKS = " `'\"“”«»"
 WAITING_SHOWN = 6
 """Of those that wait, the ones said most often are told one by one."""
 
@@ -39,7 +49,7 @@ def weighed(
             continue
         train = tuple(moment for moment in here if sides.get(moment.session) is Split.TRAIN)
         if not has_form(correction):
-            waiting.append(_waits(correction, "no-form", "its words name nothing that a machine could check"))
+            waiting.append(_waits(correction, "no-form", why_no_form(correction)))
         elif not correction.recurs:
             waiting.append(_waits(correction, "seen-once", "seen once; it takes a second session"))
         elif not train:
@@ -60,6 +70,22 @@ def source_of(candidate: Candidate) -> str:
 def has_form(correction: Correction) -> bool:
     """Whether its words give a check."""
     return correction.wanted is not None or correction.unwanted is not None
+
+
+def why_no_form(correction: Correction) -> str:
+    """Why a machine cannot tell whether one without a check was followed, and what would let it."""
+    if any(moment.procedure is not None for moment in correction.moments):
+        return "no step of it has a command in code marks, which would tell that it was gone through"
+    found = _CONTRAST.match(plain(correction.statement))
+    if found is None:
+        return "it names no command, option, name or quoted text that could be looked for in the work"
+    wanted, unwanted = (part.strip(_MARKS) for part in found.groups())
+    if wanted.casefold() == unwanted.casefold():
+        return "upper and lower case alone tell its halves apart, and a check does not tell them"
+    return (
+        f"'{wanted}' and '{unwanted}' are words about the work, which need not stand in it: "
+        "put in quotes what stands in a command or a file"
+    )
 
 
 def told_waiting(waiting: Sequence[Waits], shown: int = WAITING_SHOWN) -> Iterator[str]:

@@ -42,7 +42,7 @@ def losses(store: Store, cycle: str, stops: Iterable[Stop]) -> tuple[str, ...]:
 def practised(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:
     """Why nothing was tried, or what every try lacked."""
     if not mined.candidates:
-        return tuple(told_waiting(mined.waiting)) or ("nothing to learn yet",)
+        return tuple(told_waiting(mined.waiting)) or ("nothing to learn yet: no correction was heard",)
     tried = any(item.draft is not None for item in learned)
     return (LACKS,) if tried else ()
 
