@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -304,7 +303,7 @@ def test_cycles_of_two_projects_share_one_home(tmp_path: Path) -> None:
         report = cycle.practise(cycle.prepare(parts.harvest_request()))
         assert (report.project, report.cycle != told[0]) == (str(other), True)
         assert parts.store.find(Offset) == cursors
-        assert replace(report, notes=()).sessions_read == 0
+        assert report.sessions_read == 1  # read along by the run before, and news to this project's first one
 
 
 # What the program speaks to

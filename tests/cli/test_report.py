@@ -63,7 +63,7 @@ class Read(HTMLParser):
             self.cells[-1] += data
 
 
-def hostile_task() -> Task:
+def hostile_task(project: str = "/p") -> Task:
     return Task(
         prompt=HOSTILE,
         workspace=FilesSource(),
@@ -71,7 +71,7 @@ def hostile_task() -> Task:
         session="s",
         turn=0,
         source="codex",
-        project="/p",
+        project=project,
         cluster="s-1",
         split=Split.HOLDOUT,
         concerns=(CANDIDATE.id,),
@@ -151,7 +151,7 @@ def draft(home: Path) -> Draft:
     verdict = replace(
         verdict_of(made), why=HOSTILE, code="budget-ended", wealth_key=WEALTH, wealth=2.0, alpha=0.06, pairs=1
     )
-    task = hostile_task()
+    task = hostile_task(str(home))
     store.commit(
         replace(CANDIDATE, statement=HOSTILE),
         made,
@@ -220,9 +220,39 @@ def test_hostile_text_opens_no_markdown(home: Path, draft: Draft) -> None:
 def test_each_task_has_its_tries(home: Path, draft: Draft) -> None:
     """The table by task: what was asked, for what, cluster, passes of tries without and with the edit."""
     cells = Read(written(home, "cycle-1")).cells
-    at = cells.index(hostile_task().id)
+    at = cells.index(hostile_task(str(home)).id)
     assert cells[at + 1].startswith("</p></pre></svg><script>")
     assert cells[at + 2 : at + 6] == ["exam", "s-1", "0 of 1", "1 of 1"]
+
+
+@pytest.mark.parametrize("kind", ["html", "md", "json"])
+@pytest.mark.parametrize("name", ["cycle-1", "proposal"])
+def test_a_report_is_of_its_own_cycle_and_project(home: Path, draft: Draft, name: str, kind: str) -> None:
+    """The same correction is practised in another project, and again in a later cycle: a report that is
+    written anew then holds no task of either."""
+    own, elsewhere, later = (
+        replace(hostile_task(), prompt=prompt, split=Split.TRAIN, project=project)
+        for prompt, project in (("own", str(home)), ("elsewhere", "/q"), ("later", str(home)))
+    )
+    with closing(SqliteStore.open(home / "school")) as store:
+        store.commit(own, elsewhere, later)
+        for task, cycle in ((own, "cycle-1"), (elsewhere, "cycle-1"), (later, "cycle-2")):
+            job = digest_of(task.id)
+            base = Trial(
+                task=task.id,
+                arm=Arm.BASE,
+                harness=draft.base,
+                job=job,
+                score=0.0,
+                judge="1",
+                cycle=cycle,
+                purpose="train",
+            )
+            store.commit(base)
+    text = written(home, draft.id if name == "proposal" else name, "--format", kind)
+    assert own.id in text
+    assert elsewhere.id not in text
+    assert later.id not in text
 
 
 @pytest.mark.parametrize("kind", ["html", "md"])
@@ -246,7 +276,7 @@ def test_what_may_be_sent_names_no_home_folder(home: Path, draft: Draft, name: s
 def test_each_form_has_the_tries_and_the_diff(home: Path, draft: Draft, kind: str) -> None:
     """A cycle's report holds the tries task by task and the diff in whichever form."""
     text = written(home, "cycle-1", "--format", kind)
-    assert hostile_task().id in text
+    assert hostile_task(str(home)).id in text
     assert "--- a/CLAUDE.md" in text
     if kind == "json":
         (tried,) = json.loads(text)["proposals"][draft.id]["tries"]

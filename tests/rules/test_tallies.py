@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nightschool.core.tasks import Candidate, FilesSource, Footprint, Moment, Split, Task
 from nightschool.core.trials import Arm, Draw, Trial
 from nightschool.core.values import digest_of
@@ -70,7 +72,7 @@ def trial(
 def counts(*trials: Trial, draws: tuple[Draw, ...]) -> list[tuple[str, bool, int, int, int, int]]:
     return [
         (one.task.prompt, one.guard, one.base_passed, one.base_tries, one.draft_passed, one.draft_tries)
-        for one in tallies(CANDIDATE, TASKS, trials, draws)
+        for one in tallies(CANDIDATE, TASKS, trials, draws, base=digest_of(Arm.BASE))
     ]
 
 
@@ -109,7 +111,9 @@ def test_tries_of_other_exams_are_not_counted() -> None:
         trial(TARGET, Arm.DRAFT, 1.0, "target", 1),
         trial(other, Arm.BASE, 1.0, "train"),
     ]
-    assert not tallies(CANDIDATE, {**TASKS, other.id: other}, trials, (draw(1, "target", TARGET),))
+    assert not tallies(
+        CANDIDATE, {**TASKS, other.id: other}, trials, (draw(1, "target", TARGET),), base=digest_of(Arm.BASE)
+    )
 
 
 def test_a_try_that_was_judged_anew_counts_once() -> None:
@@ -120,8 +124,16 @@ def test_a_try_that_was_judged_anew_counts_once() -> None:
     assert counts(*trials, draws=(draw(1, "target", TARGET),)) == [("target", False, 1, 1, 0, 1)]
 
 
+def test_training_on_another_harness_was_for_another_edit() -> None:
+    """A file that was changed since gives another harness, and what was tried with it says nothing here."""
+    on_another = replace(trial(TRAIN, Arm.BASE, 0.0, "train"), harness=digest_of("another"))
+    assert counts(on_another, draws=()) == []
+
+
 def test_a_cycle_knows_nothing_of_later_ones() -> None:
-    """The tries of an exam up to a cycle are those drawn by its end, earlier cycles' too."""
-    draws = [draw(1, "target", TARGET), draw(2, "target", TARGET, "n-2"), draw(3, "target", TARGET, "n-3")]
-    assert [one.draw for one in until(draws, "n-2")] == [1, 2]
-    assert [one.draw for one in until(draws, "n-9")] == [1, 2, 3]
+    """What was drawn and tried up to a cycle is its own and that of earlier ones."""
+    draws = [draw(number, "target", TARGET, f"n-{number}") for number in (1, 9, 10)]
+    assert [one.draw for one in until(draws, "n-9")] == [1, 9]
+    assert [one.draw for one in until(draws, "n-10")] == [1, 9, 10]
+    tries = [replace(trial(TRAIN, Arm.BASE, 0.0, "train"), cycle=cycle) for cycle in ("n-1", "n-2")]
+    assert [one.cycle for one in until(tries, "n-1")] == ["n-1"]

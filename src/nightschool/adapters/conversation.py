@@ -263,9 +263,7 @@ def _command(arguments: Any) -> str | None:
     return None
 
 
-_WRITERS = frozenset(
-    {"Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "create", "write_file", "replace"}
-)
+_WRITERS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "create"})
 """Tools of all agents that write the file that they name."""
 
 
