@@ -48,14 +48,18 @@ def about(told: Any, what: str) -> list[Any]:
 def test_doctor_finds_agents_sessions_and_keys(
     project: Path, home: Path, agent_on_path: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Versions, folders and origins are told; of a key only that it is set; unread agents by name."""
+    """Versions, folders and origins are told; of a key only that it is set; agents not read by name,
+    and nothing of those that the person does not have."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-indeed")
     monkeypatch.setenv("NIGHTSCHOOL_SANDBOX", "unsafe-process")
     (home / ".gemini").mkdir()
+    (home / ".kimi").mkdir()
     told = ask("doctor", code=4)
     assert "codex-cli 9.9" in about(told, "agent codex")[0]["text"]
     assert "6 files" in about(told, "sessions codex")[0]["text"]
-    assert "not read yet" in about(told, "sessions gemini")[0]["text"]
+    assert about(told, "sessions gemini")[0]["text"].startswith("none in ")
+    assert "not read yet" in about(told, "sessions kimi")[0]["text"]
+    assert about(told, "sessions pi") == []
     assert "OPENAI_API_KEY is set" in [finding["text"] for finding in about(told, "key")]
     assert "very-secret" not in json.dumps(told)
     assert "NIGHTSCHOOL_SANDBOX" in about(told, "setting sandbox")[0]["text"]
