@@ -255,3 +255,36 @@ def test_long_lines_are_read_in_linear_time(text: str) -> None:
     """No text of an agent makes a judgement hang."""
     for check in (UV, Footprint(wanted="rem", unwanted="px"), Footprint(wanted="git log --oneline")):
         judge((check,), Delivered(reply="", trajectory=(ran(text),), files=(wrote("a", text),)))
+
+
+@pytest.mark.parametrize(
+    ("command", "passes"),
+    [
+        ("pnpm install --frozen-lockfile", True),
+        ("cd app && pnpm --dir web install --silent --frozen-lockfile", True),
+        ("pnpm install", False),
+        ("pnpm install --frozen-lockfile && pnpm -C web install", False),
+        ("pnpm run build", False),
+    ],
+)
+def test_a_wanted_option_makes_it_right(command: str, passes: bool) -> None:  # noqa: FBT001 - a case
+    """`pnpm install --frozen-lockfile`, not `pnpm install`: one command is the right one or the wrong one."""
+    check = Footprint(wanted="pnpm install --frozen-lockfile", unwanted="pnpm install")
+    assert (judge((check,), Delivered(reply="", trajectory=(ran(command),))).score == 1.0) is passes
+    page = Delivered(reply="", files=(wrote("README.md", f"Then:\n\n    {command}\n"),))
+    assert (judge((check,), page).score == 1.0) is passes
+
+
+@pytest.mark.parametrize(
+    ("command", "passes"),
+    [
+        ("pnpm install", True),
+        ("pnpm --dir web install", True),
+        ("pnpm install --force", False),
+        ("pnpm --dir web install --silent --force", False),
+    ],
+)
+def test_an_unwanted_option_makes_it_wrong(command: str, passes: bool) -> None:  # noqa: FBT001 - a case
+    """`pnpm install`, not `pnpm install --force`: the other way round."""
+    check = Footprint(wanted="pnpm install", unwanted="pnpm install --force")
+    assert (judge((check,), Delivered(reply="", trajectory=(ran(command),))).score == 1.0) is passes
