@@ -103,8 +103,8 @@ def _make(folder: Path, plan: SandboxPlan, source: GitSource, sandbox: Sandbox) 
     with sandbox.open(bare) as workspace:
         before = _stamps(workspace.root)
         argv: tuple[str, ...] = ("/bin/sh", "-c", provision.setup or "")
-        begins = workspace.root / provision.folder
-        if not begins.is_dir() or begins.resolve() != workspace.root.resolve() / provision.folder:
+        tops = (workspace.root, *workspace.shared)
+        if not any(_is_folder(top, provision.folder) for top in tops):
             argv = ("true",)  # of what came to the repository later this commit needs nothing
         execution = workspace.execute(
             Command(argv=argv, timeout=timedelta(minutes=provision.minutes)), plan.cancelled
@@ -120,6 +120,11 @@ def _make(folder: Path, plan: SandboxPlan, source: GitSource, sandbox: Sandbox) 
                 "make room on the disk of NIGHTSCHOOL_HOME",
             )
             raise _failure(source, provision, came_to, way_out, execution) from error
+
+
+def _is_folder(top: Path, name: str) -> bool:
+    """Whether it is one of the commit, and no link that leads elsewhere."""
+    return (top / name).is_dir() and (top / name).resolve() == top.resolve() / name
 
 
 def _trouble(execution: Execution, provision: Provision) -> tuple[str, str] | None:
