@@ -7,6 +7,7 @@ the sessions; what a person's git would run by itself (hooks, filters, monitors)
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -324,3 +325,10 @@ def digest(text: str) -> str:
     """The rest of a session's id, made of its folder's name."""
     known = text.encode().hex()[-12:].rjust(12, "0")
     return f"1111111-2222-4333-8444-{known}"
+
+
+def agreeing(refusal: str) -> list[str]:
+    """The flags that agree to the set-ups of a refused run."""
+    found = re.search(r"add `(--agree-setup [^`]+)`", " ".join(refusal.split()))
+    assert found is not None, refusal
+    return found[1].split()

@@ -34,14 +34,15 @@ def asks(root: Path, command: str) -> None:
 
 
 def layers(tmp_path: Path) -> list[Path]:
-    return list(tmp_path.glob("home/work/mirrors/*/layers/*/folders.json"))
+    return list(tmp_path.glob("home/work/mirrors/*/layers/*/finished.json"))
 
 
 def test_a_projects_command_is_agreed_to_once(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without a person's word nothing runs; with it the same text is not asked about again, another is."""
-    answers = iter([True, False, True, True])
+    """The plan shows it and the question is about both; without a person's word nothing runs; with it the
+    same text is not asked about again, another is."""
+    answers = iter([False, True])
 
     def confirm(_out: object, question: str, *, otherwise: str) -> None:
         asked.append(question)
@@ -52,29 +53,52 @@ def test_a_projects_command_is_agreed_to_once(
     monkeypatch.setattr("nightschool.cli.output.Output.confirm", confirm)
     assert app.run(["run"]) == 4
     told = capsys.readouterr().err
-    assert asked == ["Start?", "Run it?"]
+    assert asked == ["Start, and run the set-up too?"]
     assert "mkdir -p deps && echo 1 > deps/one" in told
     assert "without a network" in told
+    assert "you have not agreed to it yet" in told
     assert layers(tmp_path) == []
     assert app.run(["run"]) == 3
-    assert asked[2:] == ["Start?", "Run it?"]
+    assert len(asked) == 2
     assert layers(tmp_path)
     assert app.run(["run"]) == 3
-    assert len(asked) == 4
+    assert len(asked) == 2
     asks(project, "mkdir -p other")
     with pytest.raises(StopIteration):
         app.run(["run"])
-    assert asked[4:] == ["Run it?"]
+    assert asked[2:] == ["Run it?"]
 
 
-def test_a_projects_command_is_shown_before_and_under_yes(
-    project: Path, capsys: pytest.CaptureFixture[str]
+def test_yes_covers_no_command_that_nobody_read(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`--yes` asks nothing, but what a clone brought is shown: in the plan, and before it first runs."""
+    """What a clone brought is shown in the plan; `--yes` alone ends with 4 and the flag to type, which
+    names the exact text: what comes after it is asked about anew."""
     assert app.run(["run", "--dry-run"]) == 0
     assert "echo 1 > deps/one" in capsys.readouterr().out
+    assert app.run(["run", "--yes"]) == 4
+    refused = capsys.readouterr().err
+    assert "echo 1 > deps/one" in refused
+    assert layers(tmp_path) == []
+    flag = builders.agreeing(refused)
+    assert app.run(["run", "--yes", *flag]) == 3
+    assert layers(tmp_path)
     assert app.run(["run", "--yes"]) == 3
-    assert "echo 1 > deps/one" in capsys.readouterr().err
+    assert app.run(["run", "--yes", *flag]) == 3
+    assert "echo 1 > deps/one" not in capsys.readouterr().err
+    asks(project, "mkdir -p other")
+    assert app.run(["run", "--yes", *flag]) == 4
+    assert app.run(["gate", "calibrate", "--yes"]) == 4
+    assert "mkdir -p other" in capsys.readouterr().err
+    for name in ("0123456789abcdef", "../agreed"):
+        assert app.run(["run", "--yes", "--agree-setup", name]) == 2
+        assert "no project of this run has a set-up of this ID" in capsys.readouterr().err
+
+
+def agreeing(capsys: pytest.CaptureFixture[str], *command: str) -> int:
+    """Refused at first; then with the flags that the refusal named."""
+    assert app.run([*command, "--yes"]) == 4
+    return app.run([*command, "--yes", *builders.agreeing("".join(capsys.readouterr()))])
 
 
 def test_the_persons_own_command_is_not_asked_about(
@@ -98,7 +122,7 @@ def test_a_set_up_that_fails_starts_no_job_and_is_told_once(
     code, its last words without a secret, and the way out."""
     token = "ghp_" + "a1B2" * 9
     asks(project, f"echo begun; echo nothing to install from >&2; echo with {token} >&2; exit 7 # {token}")
-    assert app.run(["run", "--yes", "--json"]) == 3
+    assert agreeing(capsys, "run", "--json") == 3
     report = json.loads(capsys.readouterr().out)
     (told,) = [note for note in report["notes"] if "cannot be set up" in note]
     assert "setup.command (`echo begun; echo nothing to install from" in told
@@ -113,10 +137,10 @@ def test_a_set_up_that_fails_starts_no_job_and_is_told_once(
 
 def test_a_calibration_needs_the_set_up_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the project cannot be set up no pair is tried: it needs the person first."""
-    assert app.run(["run", "--yes"]) == 3
+    assert agreeing(capsys, "run") == 3
     asks(project, "exit 7")
     capsys.readouterr()
-    assert app.run(["gate", "calibrate", "--yes"]) == 4
+    assert agreeing(capsys, "gate", "calibrate") == 4
     assert "ended with exit code 7 at commit" in capsys.readouterr().err
 
 
@@ -152,7 +176,7 @@ def test_each_package_is_set_up_by_its_own_file(
     assert f"set-up of {monorepo}, once per commit, in a sandbox" in told
     assert f"set-up of {monorepo}/packages/web, once per commit in the folder packages/web" in told
     assert "packages/api" not in told
-    assert app.run(["run", "--yes"]) == 3
+    assert agreeing(capsys, "run") == 3
     made = {str(path.relative_to(layer.parent)) for layer in layers(tmp_path) for path in below(layer.parent)}
     assert made == {"workspace/of-root", "workspace/packages/web/of-web"}
 
@@ -168,7 +192,7 @@ def test_a_packages_set_up_that_fails_stops_that_package_alone(
     asks(monorepo, "true")
     asks(monorepo / "packages/web", "exit 5")
     asks(monorepo / "packages/api", "none")
-    assert app.run(["run", "--yes", "--json"]) == 3
+    assert agreeing(capsys, "run", "--json") == 3
     report = json.loads(capsys.readouterr().out)
     (told,) = [note for note in report["notes"] if "cannot be set up" in note]
     assert told.startswith(f"{monorepo}/packages/web cannot be set up")

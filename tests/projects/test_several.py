@@ -57,7 +57,8 @@ def test_a_set_up_that_fails_ends_the_practice_of_its_project_alone(
 ) -> None:
     """The other project's tasks are practised; the one whose set-up failed is told, and loses no job."""
     builders.write(home / "one", {".nightschool.toml": '[setup]\ncommand = "exit 9"\n'})
-    report = ran(capsys, *arguments)
+    assert app.run(["run", "--yes", *arguments]) == 4
+    report = ran(capsys, *arguments, *builders.agreeing("".join(capsys.readouterr())))
     assert set(tried(home)) == {"two"}
     assert report["spend"]["lost"] == 0
     (told,) = [note for note in report["notes"] if "cannot be set up" in note]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightschool.cli import noise
+from nightschool.cli import noise, setting_up
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
@@ -52,6 +52,7 @@ def calibrate(  # noqa: PLR0913 - one parameter an option
     max_jobs: MaxJobs = None,
     dry_run: DryRun = False,
     yes: Yes = False,
+    agree_setup: setting_up.AgreeSetup = None,
     simulate: Simulate = None,
     effect: Effect = None,
     seed: Seed = None,
@@ -85,6 +86,7 @@ def calibrate(  # noqa: PLR0913 - one parameter an option
         "--max-jobs": max_jobs,
         "--dry-run": dry_run or None,
         "--yes": yes or None,
+        "--agree-setup": agree_setup or None,
     }
     if simulate is not None:
         _refuse(real, "no model is called with --simulate: leave it out")
@@ -92,7 +94,8 @@ def calibrate(  # noqa: PLR0913 - one parameter an option
     _refuse({"--effect": effect, "--seed": seed}, "it is for --simulate N alone")
     flags = {"runner": runner, "model": model, "limits.max_jobs": max_jobs}
     wanted = USUAL_PAIRS if pairs is None else pairs
-    return _measured(out, wanted, flags, project, all_projects=all_projects, dry_run=dry_run, yes=yes)
+    how = {"all_projects": all_projects, "dry_run": dry_run, "yes": yes}
+    return _measured(out, wanted, flags, project, agreed=agree_setup or (), **how)
 
 
 def _refuse(flags: Mapping[str, object], why: str) -> None:
@@ -110,9 +113,10 @@ def _measured(
     all_projects: bool,
     dry_run: bool,
     yes: bool,
+    agreed: Sequence[str],
 ) -> ExitCode:
     """The base against itself."""
-    from nightschool.cli import expected, opening, project_files, setting_up  # noqa: PLC0415 - help needs no store
+    from nightschool.cli import expected, opening, project_files  # noqa: PLC0415 - help needs no store
     from nightschool.core.tasks import Task  # noqa: PLC0415
     from nightschool.stages.calibrate import newest  # noqa: PLC0415
 
@@ -129,7 +133,8 @@ def _measured(
             if files.wrong:
                 raise UserError("; ".join(files.wrong))
             files.into(cycle)
-            cycle.replay.provisions |= setting_up.provisions(parts, held, out, yes=yes, asks=not dry_run)
+            ups = setting_up.wanted(parts, held)
+            cycle.replay.provisions |= ups.provisions
             calibration = cycle.calibration(holdout)
             remaining = calibration.remaining(wanted)
             jobs = _affordable(cycle, remaining)
@@ -140,9 +145,8 @@ def _measured(
             ]
             if dry_run:
                 return noise.planned(out, calibration, plan, wanted=wanted, jobs=jobs)
-            if remaining and not yes:
-                out.note(*plan)
-                out.confirm("Start?", otherwise="pass --yes to start without being asked")
+            if remaining:
+                setting_up.consent(parts, ups, out, plan=None if yes else plan, agreed=agreed)
             with told_to.shown(out, "calibrate, jobs", total=jobs):
                 if remaining:
                     cycle.set_up(calibration.tasks)

@@ -56,7 +56,10 @@ Skill = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Read and plan only: no job, no cursor, no proposal.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the first run.")]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Do not ask before the first run. Agrees to no project's set-up."),
+]
 
 CERTIFIED = {"accept", "adopted", "waits-for-review"}
 SETTLED = {"already-published", "already-followed", "taken-back", "pinned", "switched-off"}
@@ -76,6 +79,7 @@ def run(  # noqa: PLR0913 - one parameter an option
     tasks: Tasks = None,
     dry_run: DryRun = False,
     yes: Yes = False,
+    agree_setup: setting_up.AgreeSetup = None,
     json: Json = False,
 ) -> ExitCode:
     """Read new sessions, practise what you keep correcting, and stage proposals for your review.
@@ -113,7 +117,7 @@ def run(  # noqa: PLR0913 - one parameter an option
                 prepared = _prepared(parts, cycle.preparation, given)
             said = _said(parts, prepared, root, single)
             said.into(cycle)
-            _agreed(parts, cycle, prepared, root, out, said, yes=yes)
+            _agreed(parts, cycle, prepared, root, out, said, yes=yes, set_ups=agree_setup or ())
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
         lines = [*told(report), f"report: {keep(parts, report)}, and the same as .md and .json"]
@@ -143,21 +147,28 @@ def _ask_about_home(pool: str | None, out: Output) -> None:
 
 
 def _agreed(
-    parts: Parts, cycle: Cycle, prepared: Prepared, root: str | None, out: Output, said: Said, *, yes: bool
+    parts: Parts,
+    cycle: Cycle,
+    prepared: Prepared,
+    root: str | None,
+    out: Output,
+    said: Said,
+    *,
+    yes: bool,
+    set_ups: Sequence[str],
 ) -> None:
     """Whether the agent can work and the person wants it to, asked only where there is work."""
-    tasks = said.fit(prepared.mined.tasks)
-    cycle.replay.provisions |= setting_up.provisions(parts, tasks, out, yes=False, asks=False)
+    ups = setting_up.wanted(parts, said.fit(prepared.mined.tasks))
+    cycle.replay.provisions |= ups.provisions
     found = planned.courses(parts, cycle, prepared)
     if all(one.code is not None or one.jobs == 0 for one in found):
         # Nobody was asked, so nothing may start, whatever was not foreseen.
         cycle.door.closed = True
         return
     cycle.door.runner.check()
-    if not yes and not practised(parts, cycle.door.name):
-        out.note(*_plan(parts, prepared, root, cycle.aiming, found), *said.told)
-        out.confirm("Start?", otherwise="pass --yes to start without being asked")
-    cycle.replay.provisions |= setting_up.provisions(parts, tasks, out, yes=yes)
+    asks = not yes and not practised(parts, cycle.door.name)
+    plan = [*_plan(parts, prepared, root, cycle.aiming, found), *said.told] if asks else None
+    setting_up.consent(parts, ups, out, plan=plan, agreed=set_ups)
 
 
 def practised(parts: Parts, runner: str) -> bool:
@@ -206,16 +217,16 @@ def _rehearsed(
     with told_to.shown(out, "read"):
         prepared = _prepared(parts, parts.preparation(project=root, progress=told_to), given)
     said = _said(parts, prepared, root, single)
-    provisions = setting_up.provisions(parts, said.fit(prepared.mined.tasks), out, yes=False, asks=False)
+    ups = setting_up.wanted(parts, said.fit(prepared.mined.tasks))
     if cycle is not None:
         said.into(cycle)
-        cycle.replay.provisions |= provisions
+        cycle.replay.provisions |= ups.provisions
     found = planned.courses(parts, cycle, prepared)
     plan = _plan(parts, prepared, root, None if cycle is None else cycle.aiming, found)
     plan += given.unreviewed() if given is not None else []
     plan += said.told
     if prepared.mined.candidates:
-        plan += setting_up.told(provisions)
+        plan += ups.told()
     code = ExitCode.WRONG_USE if said.wrong else ExitCode.DONE
     return out.result(_planned(plan, prepared, found), [*plan, "nothing was started, stored or staged"], code)
 
