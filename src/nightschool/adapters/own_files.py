@@ -14,6 +14,7 @@ OURS = (
     "schedule",
     "work",
     "blobs",
+    "agreed",
     "redaction.key",
     "locks",
     "nightschool.db-wal",

@@ -33,8 +33,8 @@ KeepRules = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 UNTOUCHED = (
     "Not touched: your agents, their sessions and settings, and the .nightschool.toml of projects. "
-    "The program goes with the tool that installed it (`uv tool uninstall nightschool`, `pipx uninstall "
-    "nightschool`)."
+    "The program goes the way it came: `uv tool uninstall nightschool`, `pipx uninstall nightschool`, or "
+    "`rm ~/.local/bin/nightschool` and the folder that you cloned, where that is a link into its .venv."
 )
 
 
@@ -87,25 +87,60 @@ def uninstall(
             out.note(*told)
             out.confirm("Remove all of this?", otherwise="pass --yes to remove it without being asked.")
         left_in: list[str] = []
+        rewrote: list[Path] = []
+        removed = [settings.home / name for name in files.survey()]
+        removed += [path for path in (variables, config) if os.path.lexists(path)]
         if scheduled is not None:
             scheduling_here(settings).remove()  # first: nothing may start meanwhile
         if parts is not None:
+            before = {found.path: _bytes(parts, found.path) for found in rules}
             stack.enter_context(parts.store.hold("cycle"))
             stack.enter_context(parts.store.hold("harvest"))
             left_in = [] if keep_rules else _take_out(parts, rules)
             stack.enter_context(parts.store.hold("publish"))
+            rewrote = [path for path, content in before.items() if _bytes(parts, path) != content]
         foreign = files.remove()
         # Last: it says where the home is, should this be broken off.
-        variables.unlink(missing_ok=True)
-        config.unlink(missing_ok=True)
-        folder = config.parent
-        if folder.name == "nightschool" and folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
-    pieces: list[Piece | str] = ["removed", *(Line(text, "yellow") for text in left_in)]
+        _unset(variables, config)
+    document |= {"removed": removed, "rewrote": rewrote, "left_in_files": left_in, "left": foreign}
+    return out.result({**document, "done": True}, _done(settings.home, removed, rewrote, left_in, foreign))
+
+
+def _unset(*files: Path) -> None:
+    """Remove files of settings, and the folder of the last if nothing else lies in it."""
+    for path in files:
+        path.unlink(missing_ok=True)
+    folder = files[-1].parent
+    if folder.name == "nightschool" and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _done(
+    home: Path,
+    removed: Sequence[Path],
+    rewrote: Sequence[Path],
+    left_in: Sequence[str],
+    foreign: Sequence[str],
+) -> list[Piece | str]:
+    pieces: list[Piece | str] = [f"removed {path}" for path in removed]
+    pieces += [
+        f"took our rules out of {path}" if path.exists() else f"removed {path}, since it held nothing else"
+        for path in rewrote
+    ]
+    if not pieces:
+        pieces.append("there was nothing to remove")
+    pieces += [Line(text, "yellow") for text in left_in]
     if foreign:
-        pieces.append(f"left in {settings.home}, since it is not ours: {', '.join(foreign)}")
-    pieces.append(Line(UNTOUCHED, "dim"))
-    return out.result({**document, "done": True, "left_in_files": left_in, "left": foreign}, pieces)
+        pieces.append(f"left in {home}, since it is not ours: {', '.join(foreign)}")
+    return [*pieces, Line(UNTOUCHED, "dim")]
+
+
+def _bytes(parts: Parts, path: Path) -> bytes | None:
+    """What a file holds; None where there is none, or it cannot be read."""
+    try:
+        return parts.live.read(path).content
+    except UserError:
+        return None
 
 
 def _opened(settings: Settings, stack: ExitStack, out: Output) -> Parts | None:

@@ -280,6 +280,8 @@ def _without_empty(block: Block) -> Block:
         return block
     before, line = block.before, block.newline
     added = b"\n" + line if block.end.endswith(b"\n") else line
-    if not block.after and before.endswith(added):
+    # What a person put right behind it is not joined to what stands before.
+    apart = not block.after or block.after.startswith(line)
+    if apart and before.endswith(added):
         before = before[: -len(line)]
     return replace(block, before=before, begin=None, items=(), end=b"")
