@@ -270,6 +270,31 @@ def test_codex_names_what_would_be_cut_or_shadowed() -> None:
     assert "AGENTS.override.md" in problem.text
 
 
+OVER_PROJECT = ("AGENTS.override.md", "AGENTS.md")
+
+
+@pytest.mark.parametrize(
+    ("files", "project", "own"),
+    [
+        ({}, "AGENTS.md", "AGENTS.md"),
+        ({"project/AGENTS.md": b"a", "user/.codex/AGENTS.md": b"a"}, "AGENTS.md", "AGENTS.md"),
+        ({"project/AGENTS.override.md": b"o"}, "AGENTS.override.md", "AGENTS.md"),
+        ({"project/a/AGENTS.override.md": b"o"}, "AGENTS.md", "AGENTS.md"),
+        ({"project/AGENTS.override.md": b"", "user/.codex/AGENTS.override.md": b"\n"}, *OVER_PROJECT),
+        ({"user/.codex/AGENTS.override.md": b"o"}, "AGENTS.md", "AGENTS.override.md"),
+    ],
+)
+def test_an_edit_of_codex_is_aimed_at_the_file_that_is_read(
+    files: dict[str, bytes], project: str, own: str
+) -> None:
+    """An override goes before AGENTS.md: of a project even when it is empty, of the person's only with text
+    in it. Seen with the real program, see tests/agents."""
+    surface = CodexSurface()
+    tree = Harness.of(File(path=path, content=content) for path, content in files.items())
+    assert surface.memory_target(project="/p", beside=tree).place == f"project/{project}"
+    assert surface.memory_target(project=None, beside=tree).place == f"user/.codex/{own}"
+
+
 def test_codex_counts_the_memory_of_all_folders_together() -> None:
     """B51: Codex reads so many bytes from the root down. A root that grows is told where it silences the
     file of a folder below, in bytes and not in letters; folders beside each other take nothing away."""

@@ -12,6 +12,7 @@ import pytest
 
 from agents.stages import KEY, MODULES, MakeStage
 from nightschool.adapters.claude_code.runner import ClaudeCodeRunner
+from nightschool.adapters.codex.surface import CodexSurface
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable
 from nightschool.core.harness import File, Harness
 from nightschool.core.jobs import MARKER, Delivered, Failed, JobOptions, Reason
@@ -83,6 +84,40 @@ def test_imports_that_were_approved_reach_the_model(make_stage: MakeStage) -> No
         missing = [name for name in ("docs", "notes", "more", "rule") if f"marker-of-{name}" not in seen]
         assert missing == []
         assert outcome.files == ()
+
+
+@pytest.mark.parametrize("text", ["marker-of-override\n", "", " \n"])
+def test_codex_reads_an_override_in_place_of_the_memory(text: str, make_stage: MakeStage) -> None:
+    """The surface says what the program does: an override of a project goes before even when it is empty,
+    the person's only with text in it."""
+    with make_stage("codex", TALK) as stage:
+        harness = Harness.of(
+            File(path=f"{folder}/{name}", content=content)
+            for folder in ("project", "user/.codex")
+            for name, content in (
+                ("AGENTS.md", f"memory-of-{folder}\n".encode()),
+                ("AGENTS.override.md", text.encode()),
+            )
+        )
+        outcome = stage.runner.run(replace(job(stage.runner, "Say hello."), harness=harness), Event())
+        assert isinstance(outcome, Delivered), outcome
+        seen = stage.model.requests[0].text
+        surface = CodexSurface()
+        for folder in ("project", "user/.codex"):
+            shadowed = surface.read_instead(f"{folder}/AGENTS.md", harness) is not None
+            assert (f"memory-of-{folder}" in seen) is not shadowed, folder
+        assert ("marker-of-override" in seen) is bool(text.strip())
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.local.md", "CLAUDE.override.md"])
+def test_nothing_lies_before_the_memory_of_claude_code(name: str, make_stage: MakeStage) -> None:
+    """CLAUDE.md is read whatever else is beside it."""
+    with make_stage("claude-code", TALK) as stage:
+        memory = [File(path=stage.memory, content=b"marker-of-project\n")]
+        other = [File(path=f"project/{name}", content=b"marker-of-other\n")]
+        asked = replace(job(stage.runner, "Say hello."), harness=Harness.of([*memory, *other]))
+        assert isinstance(stage.runner.run(asked, Event()), Delivered)
+        assert "marker-of-project" in stage.model.requests[0].text
 
 
 @both

@@ -122,17 +122,21 @@ def test_what_makes_an_overlong_file_shorter_is_no_worse(tmp_path: Path) -> None
     assert [found.code for found in vet(draft_of(store, live, rule("Write tests first.")))] == ["surface"]
 
 
-def test_what_does_not_keep_it_from_being_read_is_told_and_no_bar(tmp_path: Path) -> None:
-    """A warning is on record at low risk, and the draft is staged and published with it."""
+def test_a_draft_for_a_file_that_came_to_lie_in_a_shadow_is_refused(tmp_path: Path) -> None:
+    """Codex reads AGENTS.override.md in place of AGENTS.md: neither staged nor published."""
     store, live = MemoryStore(), tmp_path / "AGENTS.md"
-    (tmp_path / "AGENTS.override.md").write_text("mine")
+    live.write_text("# Rules\n")
     vet = vetting(store, tmp_path)
     draft = draft_of(store, live, rule("Use pnpm, not npm."))
-    report = stage(draft, store=store, vet=vet, cycle="n-0001").safety
-    assert [(found.code, found.risk) for found in report.findings] == [("surface", Risk.LOW)]
-    assert report.passed
-    store.commit(verdict_of(draft, VerdictKind.ACCEPT))
-    assert adopted(store, draft, live, vet=vet).path == str(live)
+    assert stage(draft, store=store, vet=vet, cycle="n-0001").safety.passed
+    (tmp_path / "AGENTS.override.md").write_text("mine")
+    (finding,) = vet(draft)
+    assert (finding.code, finding.risk) == ("not-read", Risk.HIGH)
+    assert "delete project/AGENTS.override.md" in finding.text
+    with pytest.raises(NotAllowed) as refused:
+        adopted(store, passed(store, draft), live, vet=vet)
+    assert codes(refused) == {"unsafe-not-read"}
+    assert live.read_text() == "# Rules\n"
 
 
 def test_the_persons_own_file_of_codex_has_no_limit() -> None:

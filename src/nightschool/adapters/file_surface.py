@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from nightschool.adapters import harness_files
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.harness_files import Place
-from nightschool.core.harness import Absent, File, Harness, Problem, Scope, Target
+from nightschool.core.harness import NOTHING, Absent, File, Harness, Problem, Scope, Target
 from nightschool.core.skills import FILE, Skill
 
 NOT_MOVED: Mapping[str, str] = {}
@@ -59,12 +59,16 @@ class FileSurface(ABC):
     @abstractmethod
     def problems(self, harness: Harness) -> Sequence[Problem]: ...
 
-    def memory_target(self, *, project: str | None) -> Target:
+    def memory_target(self, *, project: str | None, beside: Harness = NOTHING) -> Target:
+        scope, folder = Scope.PROJECT, "project"
         if project is None:
-            place = f"user/{self.layout.home.usual}/{self.layout.memory}"
-            return Target(agent=self.name, scope=Scope.USER, project="", place=place)
-        place = f"project/{self.layout.memory}"
-        return Target(agent=self.name, scope=Scope.PROJECT, project=project, place=place)
+            scope, folder = Scope.USER, f"user/{self.layout.home.usual}"
+        usual = f"{folder}/{self.layout.memory}"
+        place = self.read_instead(usual, beside) or usual
+        return Target(agent=self.name, scope=scope, project=project or "", place=place)
+
+    def read_instead(self, place: str, harness: Harness) -> str | None:  # noqa: ARG002 - of most agents none is
+        return None
 
     def skill_target(self, skill: Skill, *, project: str | None) -> Target:
         scope = Scope.PROJECT if skill.place.startswith("project/") else Scope.USER

@@ -79,7 +79,7 @@ def _other_agents(case: Dossier, parts: Parts) -> list[str]:
         surface = parts.surface(agent)
         if _reads(surface, parts.place(target), project, parts.person_home):
             continue
-        theirs = surface.live_path(surface.memory_target(project=project), parts.person_home)
+        theirs = _memory(surface, project, parts.person_home)
         too = (
             f"too ({counted(heard[agent], 'session')})" if target.agent in heard else "and to no other agent"
         )
@@ -91,6 +91,12 @@ def _other_agents(case: Dossier, parts: Parts) -> list[str]:
     return told
 
 
+def _memory(surface: Surface, project: str | None, home: Path) -> Path:
+    """The memory file that an agent reads."""
+    harness = surface.load(Path(project) if project else None, home)
+    return surface.live_path(surface.memory_target(project=project, beside=harness), home)
+
+
 def _reads(surface: Surface, file: Path, project: str | None, home: Path) -> bool:
     """Whether an agent reads a file: as its own, through a link, or as an import."""
     real = file.resolve()
@@ -99,4 +105,8 @@ def _reads(surface: Surface, file: Path, project: str | None, home: Path) -> boo
         Target(agent=surface.name, scope=Scope.PROJECT, project=project or "", place=one.path)
         for one in harness.files
     )
-    return any(surface.live_path(place, home).resolve() == real for place in places)
+    return any(
+        surface.live_path(place, home).resolve() == real
+        and surface.read_instead(place.place, harness) is None
+        for place in places
+    )

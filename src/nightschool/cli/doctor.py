@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 TONES: dict[State, Literal["green", "yellow", "red"]] = {"ok": "green", "note": "yellow", "blocks": "red"}
 NOT_READ = {
     "opencode": ".local/share/opencode",
+    "gemini": ".gemini",
+    "copilot": ".copilot",
+    "pi": ".pi",
     "kimi": ".kimi",
 }
 """Agents whose sessions are not read yet, by their folder."""
@@ -112,6 +115,7 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
                 yield from _sandbox(parts)
                 yield from _login(chosen, parts)
                 yield from _second_opinion(parts)
+                yield from _files(parts)
                 yield from _scheduled_login(chosen, parts)
                 yield _clock(parts)
     except (NightschoolError, OSError) as error:
@@ -210,9 +214,7 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
         kept = reader.retention(roots)
         if kept is not None and paths:
             yield retention_finding(name, kept, chosen.harvest.lookback_limit_days)
-        # Of an agent that the person does not have there is nothing to say.
-        named = reader.moved_by in environment or any(folder.parent.is_dir() for folder in looked)
-        if named and not any(folder.is_dir() for folder in looked):
+        if looked and not any(folder.is_dir() for folder in looked):
             yield Finding(
                 about=f"sessions {name}",
                 state="note",
@@ -222,7 +224,7 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
     for name, place in NOT_READ.items():
         if (home / place).is_dir():
             text = f"{home / place} is here, but the sessions of this agent are not read yet"
-            fix = "none yet; corrections that other agents heard are learned from"
+            fix = "none yet; corrections that Claude Code and Codex heard are learned from"
             yield Finding(about=f"sessions {name}", state="note", text=text, fix=fix)
 
 
@@ -344,6 +346,24 @@ def _second_opinion(parts: Parts) -> Iterator[Finding]:
     except UserError as error:
         fix = "install it into the environment that nightschool runs in"
         yield Finding(about="second opinion", state="blocks", text=str(error), fix=fix)
+
+
+def _files(parts: Parts) -> Iterator[Finding]:
+    """What an agent that is here does not read of its own files, or reads in part."""
+    from nightschool.cli.reading import root_of  # noqa: PLC0415 - help needs no store
+    from nightschool.core.harness import Severity  # noqa: PLC0415
+    from nightschool.wiring import AGENTS  # noqa: PLC0415
+
+    root = root_of(None)
+    for name, program in AGENTS.items():
+        if shutil.which(program, path=parts.environment.get("PATH")) is None:
+            continue
+        surface = parts.surface(name)
+        for problem in surface.problems(surface.load(Path(root) if root else None, parts.person_home)):
+            if problem.severity is not Severity.NOTE:
+                text = f"{problem.path} {problem.text}"
+                fix = "correct that file, or remove what stands before it"
+                yield Finding(about=f"files of {name}", state="note", text=text, fix=fix)
 
 
 def _settings(chosen: Settings) -> Iterator[Finding]:

@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from nightschool.cli.history import without_report
 from nightschool.cli.reading import run_for
 from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.cli.verdicts import examined
@@ -91,7 +90,7 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
         "verdicts": case.verdicts,
         "reviews": case.reviews,
         "releases": case.releases,
-        "refused_edits": refused(case),
+        "refused_edits": case.refused_edits,
         "silent": silences(_verdict(case), parts.store, parts.policy()),
         "diff": difference(case.draft, parts),
         "report": _report(case, parts.store),
@@ -109,13 +108,13 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
         f"your words: {said or 'not known any more'}{heard}",
         f"file: {parts.place(draft.target)}" + ("" if draft.before is not None else " (would be new)"),
         *([f"  this file, since {draft.aim}"] if draft.aim else []),
-        f"made: {draft.created_at:{TIME}} UTC, {_made(draft)}",
+        f"made: {draft.created_at:{TIME}} UTC, cycle {draft.cycle}",
         *_standing(case, parts),
-        *_cycle(case, parts.store),
+        *_cycle(_report(case, parts.store)),
         "",
         Line("Edits, and your words that justify them", "bold"),
         *(line for number, edit in enumerate(draft.edits, start=1) for line in _edit(number, edit)),
-        *_refused(refused(case)),
+        *_refused(case.refused_edits),
         "",
         *examined(draft, _verdict(case)),
         *silent(case, parts),
@@ -147,8 +146,7 @@ def is_stale(case: Dossier, parts: Parts) -> bool:
 
 
 def shown_status(case: Dossier, parts: Parts) -> str:
-    status = "not examined yet" if case.status is Status.DRAFT else case.status
-    return f"{status}, stale" if is_stale(case, parts) else status
+    return f"{case.status}, stale" if is_stale(case, parts) else case.status
 
 
 def waiting(cases: Sequence[Dossier], parts: Parts) -> list[Dossier]:
@@ -201,47 +199,17 @@ def words(case: Dossier, store: Store) -> str | None:
     return case.candidate.statement if correction is None else correction.statement
 
 
-def _made(draft: Draft) -> str:
-    if draft.made_from is None:
-        return f"in cycle {draft.cycle}"
-    return f"by you from {draft.made_from}, which cycle {draft.cycle} made"
-
-
-def refused(case: Dossier) -> list[RefusedEdit]:
-    """What was refused when it was made. Its correction may have other proposals, with refusals of theirs; a
-    second edit that says the same as one that was taken is told by that one."""
-    taken = {(edit.op, edit.rule, edit.anchor) for edit in case.draft.edits}
-    return [
-        one
-        for one in case.refused_edits
-        if one.cycle == case.draft.cycle and (one.edit.op, one.edit.rule, one.edit.anchor) not in taken
-    ]
-
-
-def cycle_of(case: Dossier) -> str | None:
-    """The cycle that examined it last, else the one that made it; None for what a person made anew."""
-    verdict = _verdict(case)
-    if verdict is not None:
-        return verdict.cycle
-    return case.draft.cycle if case.draft.made_from is None else None
-
-
 def _report(case: Dossier, store: Store) -> CycleReport | None:
-    """The report of that cycle; None where it left none."""
-    cycle = cycle_of(case)
-    return None if cycle is None else store.get(CycleReport, cycle)
+    """The report of the cycle that examined it last; None where that one broke off."""
+    verdict = _verdict(case)
+    return store.get(CycleReport, verdict.cycle if verdict else case.draft.cycle)
 
 
-def _cycle(case: Dossier, store: Store) -> Pieces:
-    cycle, report = cycle_of(case), _report(case, store)
-    if cycle is None:
-        return ["no cycle has examined it yet"]
+def _cycle(report: CycleReport | None) -> Pieces:
     if report is None:
-        kind = next(
-            (one.kind for one in without_report(store) if one.cycle == cycle), "its report was forgotten"
-        )
-        return [f"cycle {cycle} has no report: {kind}"]
-    return [f"cycle {report.cycle}: {cycle_line(report)}", f"  {spend_line(report.spend)}"]
+        return ["its cycle has no report: it broke off"]
+    told = (cycle_line(report), spend_line(report.spend))
+    return [f"cycle {report.cycle}: {told[0]}", f"  {told[1]}"]
 
 
 def difference(draft: Draft, parts: Parts) -> str:
@@ -314,19 +282,17 @@ def _edit(number: int, edit: Edit) -> Pieces:
     changes = marked.get(edit.op, (("-", edit.anchor), ("+", edit.rule)))
     return [
         *(Line(f"  {number}. {sign} {text}", "green" if sign == "+" else "red") for sign, text in changes),
-        f"      you said: {said.quote!r} (session {said.session}, turn {said.turn}{when})"
-        if said.quote
-        else "      your words that justify it were forgotten",
+        f"      you said: {said.quote!r} (session {said.session}, turn {said.turn}{when})",
         *([f"      why: {edit.why}"] if edit.why else []),
     ]
 
 
-def _refused(found: Sequence[RefusedEdit]) -> Iterable[Piece | str]:
-    if found:
+def _refused(refused: Sequence[RefusedEdit]) -> Iterable[Piece | str]:
+    if refused:
         yield Table(
             title="Edits that were not taken",
             columns=("edit", "why not"),
-            rows=[(in_short(item.edit), item.text) for item in found],
+            rows=[(in_short(item.edit), item.text) for item in refused],
         )
 
 

@@ -78,6 +78,9 @@ class Harness(Value):
         return Harness.of(kept for kept in self.files if kept.path != path)
 
 
+NOTHING = Harness()
+
+
 class Scope(StrEnum):
     PROJECT = "project"
     USER = "user"

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol, TypeVar
 
-from nightschool.core.harness import Absent, Harness, LiveFile, Problem, Target
+from nightschool.core.harness import NOTHING, Absent, Harness, LiveFile, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome
 from nightschool.core.proposals import Draft, Finding
 from nightschool.core.sandboxes import Command, Execution, SandboxPlan
@@ -102,8 +102,12 @@ class Surface(Protocol):
     version: str
     """Of the knowledge, not of the agent: part of a job's key."""
 
-    def memory_target(self, *, project: str | None) -> Target:
-        """The memory file for a correction: the project's, or with None the user's own."""
+    def memory_target(self, *, project: str | None, beside: Harness = NOTHING) -> Target:
+        """The memory file for a correction: the project's, or with None the user's own. Where several names
+        may serve it is the one that is read `beside` the files of this tree."""
+
+    def read_instead(self, place: str, harness: Harness) -> str | None:
+        """The file of a tree that the agent reads in place of one that lies here; None: it reads this one."""
 
     def skills(self, harness: Harness) -> Sequence[Skill]:
         """The skills in a tree, in the order of their places. Two may have one name."""

@@ -91,7 +91,16 @@ class Aiming:
         if choice.new is not None:
             target = self.surface.new_skill(choice.new.name, project=where)
             return Aim(root=root, base=base, target=target, why=choice.why, new=choice.new)
-        return Aim(root=root, base=base, target=self.surface.memory_target(project=where), why=choice.why)
+        return self._memory(root, base, where, choice.why)
+
+    def _memory(self, root: Path | None, base: Harness, project: str | None, why: str) -> Aim:
+        """To the memory file that is read; where another one lies in the shadow of it, it is said."""
+        usual = self.surface.memory_target(project=project)
+        target = self.surface.memory_target(project=project, beside=base)
+        if target != usual:
+            names = [Path(one.place).name for one in (target, usual)]
+            why = f"{why}; {target.agent} reads {names[0]}, so {names[1]} beside it is not read"
+        return Aim(root=root, base=base, target=target, why=why)
 
     def _skill(self, skill: Skill, project: str | None) -> Target:
         return self.surface.skill_target(skill, project=project)

@@ -6,15 +6,15 @@ agent's surface finds wrong with the harness that the draft makes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from nightschool.core.harness import File
+from nightschool.core.harness import File, Harness
 from nightschool.core.jobs import Finished
 from nightschool.core.ports import Redact, SecondOpinion, Store, Surface
-from nightschool.core.proposals import Draft, Finding
+from nightschool.core.proposals import Draft, Finding, Risk
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import Candidate
 from nightschool.core.trials import Trial
@@ -57,7 +57,19 @@ class Vetting:
         now = surface.load(Path(target.project) if target.project else None, self.person_home)
         mode = NEW_FILE_MODE if draft.live_mode is None else draft.live_mode
         then = now.having(File(path=target.place, content=self.store.blob(draft.after), mode=mode))
-        return worse(surface.problems(now), surface.problems(then))
+        return (*_unread(draft, surface, then), *worse(surface.problems(now), surface.problems(then)))
+
+
+def _unread(draft: Draft, surface: Surface, then: Harness) -> Iterator[Finding]:
+    """Whether another file came to stand before the one that is to be edited."""
+    instead = surface.read_instead(draft.target.place, then)
+    if instead is not None:
+        text = (
+            f"{surface.name} reads {instead} and not {draft.target.place}, where both are there: delete "
+            f"{instead} (its words go into {draft.target.place}), or reject this: the next `nightschool run` "
+            "aims at the file that is read"
+        )
+        yield Finding(code="not-read", risk=Risk.HIGH, text=text)
 
 
 def _texts(draft: Draft, store: Store) -> tuple[Sequence[str], Sequence[str]]:

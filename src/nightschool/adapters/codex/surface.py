@@ -10,7 +10,8 @@ from nightschool.adapters.codex.home import HOME, configured
 from nightschool.adapters.file_surface import FileSurface, Layout
 from nightschool.core.harness import File, Harness, Problem, Severity
 
-MEMORY = ("AGENTS.md", "AGENTS.override.md")
+OVERRIDE = "AGENTS.override.md"
+MEMORY = ("AGENTS.md", OVERRIDE)
 LIMIT = 32 * 1024
 """Bytes of project memory that Codex reads (`project_doc_max_bytes`), from the project's root down to the
 folder that it works in; the rest is cut without a word. The person's own file is read whole."""
@@ -20,7 +21,7 @@ class CodexSurface(FileSurface):
     """The `Surface` of Codex, as of 0.171."""
 
     name = "codex"
-    version = "codex-2"
+    version = "codex-3"
     layout = Layout(
         home=HOME,
         configured=configured,
@@ -40,11 +41,21 @@ class CodexSurface(FileSurface):
             if PurePosixPath(file.path).name not in MEMORY:
                 continue
             found.extend(harness_files.text_problems(file))
-            override = file.path.removesuffix(".md") + ".override.md"
-            if harness.get(override) is not None:
+            override = self.read_instead(file.path, harness)
+            if override is not None:
                 text = f"is not read while {override} is there"
                 found.append(Problem(severity=Severity.WARNING, path=file.path, text=text))
         return found
+
+    def read_instead(self, place: str, harness: Harness) -> str | None:
+        """A project's override is read even when it is empty, the person's only with text in it."""
+        path = PurePosixPath(place)
+        if path.name != self.layout.memory:
+            return None
+        override = harness.get(str(path.with_name(OVERRIDE)))
+        if override is None or (place.startswith("user/") and not override.content.strip()):
+            return None
+        return override.path
 
 
 def _cut(harness: Harness) -> Iterator[Problem]:
