@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 TONES: dict[State, Literal["green", "yellow", "red"]] = {"ok": "green", "note": "yellow", "blocks": "red"}
 NOT_READ = {
     "opencode": ".local/share/opencode",
-    "gemini": ".gemini",
-    "copilot": ".copilot",
-    "pi": ".pi",
     "kimi": ".kimi",
 }
 """Agents whose sessions are not read yet, by their folder."""
@@ -214,7 +211,9 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
         kept = reader.retention(roots)
         if kept is not None and paths:
             yield retention_finding(name, kept, chosen.harvest.lookback_limit_days)
-        if looked and not any(folder.is_dir() for folder in looked):
+        # Of an agent that the person does not have there is nothing to say.
+        named = reader.moved_by in environment or any(folder.parent.is_dir() for folder in looked)
+        if named and not any(folder.is_dir() for folder in looked):
             yield Finding(
                 about=f"sessions {name}",
                 state="note",
@@ -224,7 +223,7 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
     for name, place in NOT_READ.items():
         if (home / place).is_dir():
             text = f"{home / place} is here, but the sessions of this agent are not read yet"
-            fix = "none yet; corrections that Claude Code and Codex heard are learned from"
+            fix = "none yet; corrections that other agents heard are learned from"
             yield Finding(about=f"sessions {name}", state="note", text=text, fix=fix)
 
 

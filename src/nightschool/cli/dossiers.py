@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from nightschool.cli.history import without_report
 from nightschool.cli.reading import run_for
 from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.cli.verdicts import examined
@@ -90,7 +91,7 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
         "verdicts": case.verdicts,
         "reviews": case.reviews,
         "releases": case.releases,
-        "refused_edits": case.refused_edits,
+        "refused_edits": refused(case),
         "silent": silences(_verdict(case), parts.store, parts.policy()),
         "diff": difference(case.draft, parts),
         "report": _report(case, parts.store),
@@ -108,13 +109,13 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
         f"your words: {said or 'not known any more'}{heard}",
         f"file: {parts.place(draft.target)}" + ("" if draft.before is not None else " (would be new)"),
         *([f"  this file, since {draft.aim}"] if draft.aim else []),
-        f"made: {draft.created_at:{TIME}} UTC, cycle {draft.cycle}",
+        f"made: {draft.created_at:{TIME}} UTC, {_made(draft)}",
         *_standing(case, parts),
-        *_cycle(_report(case, parts.store)),
+        *_cycle(case, parts.store),
         "",
         Line("Edits, and your words that justify them", "bold"),
         *(line for number, edit in enumerate(draft.edits, start=1) for line in _edit(number, edit)),
-        *_refused(case.refused_edits),
+        *_refused(refused(case)),
         "",
         *examined(draft, _verdict(case)),
         *silent(case, parts),
@@ -146,7 +147,8 @@ def is_stale(case: Dossier, parts: Parts) -> bool:
 
 
 def shown_status(case: Dossier, parts: Parts) -> str:
-    return f"{case.status}, stale" if is_stale(case, parts) else case.status
+    status = "not examined yet" if case.status is Status.DRAFT else case.status
+    return f"{status}, stale" if is_stale(case, parts) else status
 
 
 def waiting(cases: Sequence[Dossier], parts: Parts) -> list[Dossier]:
@@ -199,17 +201,47 @@ def words(case: Dossier, store: Store) -> str | None:
     return case.candidate.statement if correction is None else correction.statement
 
 
-def _report(case: Dossier, store: Store) -> CycleReport | None:
-    """The report of the cycle that examined it last; None where that one broke off."""
+def _made(draft: Draft) -> str:
+    if draft.made_from is None:
+        return f"in cycle {draft.cycle}"
+    return f"by you from {draft.made_from}, which cycle {draft.cycle} made"
+
+
+def refused(case: Dossier) -> list[RefusedEdit]:
+    """What was refused when it was made. Its correction may have other proposals, with refusals of theirs; a
+    second edit that says the same as one that was taken is told by that one."""
+    taken = {(edit.op, edit.rule, edit.anchor) for edit in case.draft.edits}
+    return [
+        one
+        for one in case.refused_edits
+        if one.cycle == case.draft.cycle and (one.edit.op, one.edit.rule, one.edit.anchor) not in taken
+    ]
+
+
+def cycle_of(case: Dossier) -> str | None:
+    """The cycle that examined it last, else the one that made it; None for what a person made anew."""
     verdict = _verdict(case)
-    return store.get(CycleReport, verdict.cycle if verdict else case.draft.cycle)
+    if verdict is not None:
+        return verdict.cycle
+    return case.draft.cycle if case.draft.made_from is None else None
 
 
-def _cycle(report: CycleReport | None) -> Pieces:
+def _report(case: Dossier, store: Store) -> CycleReport | None:
+    """The report of that cycle; None where it left none."""
+    cycle = cycle_of(case)
+    return None if cycle is None else store.get(CycleReport, cycle)
+
+
+def _cycle(case: Dossier, store: Store) -> Pieces:
+    cycle, report = cycle_of(case), _report(case, store)
+    if cycle is None:
+        return ["no cycle has examined it yet"]
     if report is None:
-        return ["its cycle has no report: it broke off"]
-    told = (cycle_line(report), spend_line(report.spend))
-    return [f"cycle {report.cycle}: {told[0]}", f"  {told[1]}"]
+        kind = next(
+            (one.kind for one in without_report(store) if one.cycle == cycle), "its report was forgotten"
+        )
+        return [f"cycle {cycle} has no report: {kind}"]
+    return [f"cycle {report.cycle}: {cycle_line(report)}", f"  {spend_line(report.spend)}"]
 
 
 def difference(draft: Draft, parts: Parts) -> str:
@@ -282,17 +314,19 @@ def _edit(number: int, edit: Edit) -> Pieces:
     changes = marked.get(edit.op, (("-", edit.anchor), ("+", edit.rule)))
     return [
         *(Line(f"  {number}. {sign} {text}", "green" if sign == "+" else "red") for sign, text in changes),
-        f"      you said: {said.quote!r} (session {said.session}, turn {said.turn}{when})",
+        f"      you said: {said.quote!r} (session {said.session}, turn {said.turn}{when})"
+        if said.quote
+        else "      your words that justify it were forgotten",
         *([f"      why: {edit.why}"] if edit.why else []),
     ]
 
 
-def _refused(refused: Sequence[RefusedEdit]) -> Iterable[Piece | str]:
-    if refused:
+def _refused(found: Sequence[RefusedEdit]) -> Iterable[Piece | str]:
+    if found:
         yield Table(
             title="Edits that were not taken",
             columns=("edit", "why not"),
-            rows=[(in_short(item.edit), item.text) for item in refused],
+            rows=[(in_short(item.edit), item.text) for item in found],
         )
 
 

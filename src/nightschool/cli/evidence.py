@@ -17,6 +17,7 @@ from nightschool.cli.printable import printable
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.cli.run import told
 from nightschool.cli.tasks import first_line
+from nightschool.core.cycles import CycleReport
 from nightschool.core.proposals import Draft, Verdict
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Draw, Trial
@@ -28,7 +29,7 @@ from nightschool.stages.releases import dossier
 
 if TYPE_CHECKING:
     from nightschool.cli.pages import Clean
-    from nightschool.core.cycles import CycleReport, Learned
+    from nightschool.core.cycles import Learned
     from nightschool.core.proposals import Dossier
     from nightschool.wiring import Parts
 
@@ -138,13 +139,23 @@ def _as_left(case: Dossier, cycle: str, parts: Parts) -> Dossier:
 
 
 def _tallied(case: Dossier, parts: Parts) -> Sequence[Tally]:
+    """Of the projects that its cycle was about, up to the end of that cycle: a correction may be practised
+    in another project, or once more, at any later time."""
     verdict = case.verdicts[-1] if case.verdicts else None
     if verdict is None or case.candidate is None:
         return ()
     store = parts.store
+    report = store.get(CycleReport, verdict.cycle)
+    roots = None if report is None else report.roots
     draws = [] if verdict.wealth_key is None else store.find(Draw, verdict.wealth_key)
-    tasks = {task.id: task for task in store.find(Task)}
-    return tallies(case.candidate, tasks, store.find(Trial), until(draws, verdict.cycle))
+    tasks = {task.id: task for task in store.find(Task) if roots is None or task.project in roots}
+    return tallies(
+        case.candidate,
+        tasks,
+        until(store.find(Trial), verdict.cycle),
+        until(draws, verdict.cycle),
+        base=case.draft.base,
+    )
 
 
 def _tries(case: Dossier, parts: Parts) -> Pieces:

@@ -39,6 +39,8 @@ SHORT = {
     "no-train-task": "nothing to practise on",
     "no-edit": "no edit",
     "taken-back": "you took it back",
+    "lost": "every try was lost",
+    "unsafe": "not safe",
 }
 """What a candidate came to, in a word or two; other codes speak for themselves."""
 
@@ -68,7 +70,7 @@ def history(*, project: Project = None, all_projects: AllProjects = False, json:
 
 def of_project(reports: Sequence[CycleReport], root: str | None) -> Sequence[CycleReport]:
     """Those that concern a project, in the order of writing: a clock that was set back moves none."""
-    return [report for report in reports if root is None or report.project in {root, ""}]
+    return [report for report in reports if report.concerns(None if root is None else frozenset({root}))]
 
 
 def without_report(store: Store) -> Sequence[Unreported]:

@@ -22,18 +22,27 @@ def rows(cases: Sequence[Dossier], reports: Sequence[CycleReport], parts: Parts)
     """By project that a cycle was about or that has a proposal; "" stands for the person's own files."""
     waiting = Counter(case.draft.target.project for case in cases if case.status in WAITING)
     published = [case for case in cases if case.status is Status.PUBLISHED]
-    last = {report.project: report for report in reports}
-    names = dict.fromkeys([*last, *(case.draft.target.project for case in cases)])
+    about = [name for report in reports for name in sorted(report.roots or {""})]
+    names = dict.fromkeys([*about, *(case.draft.target.project for case in cases)])
+    cycles = {name: [report.cycle for report in reports if _concerns(report, name)] for name in names}
     return [
         {
             "project": name,
             "learned": [_edit(case, parts) for case in published if case.draft.target.project == name],
             "waiting": waiting[name],
-            "cycles": sum(report.project == name for report in reports),
-            "last_cycle": last[name].cycle if name in last else None,
+            "cycles": len(cycles[name]),
+            "last_cycle": cycles[name][-1] if cycles[name] else None,
         }
         for name in names
     ]
+
+
+def _concerns(report: CycleReport, name: str) -> bool:
+    """A cycle over all is about each; the person's own files are the matter of what edited them, too."""
+    if report.roots is None:
+        return True
+    own = (item.target is not None and not item.target.project for item in report.learned)
+    return name in report.roots if name else any(own)
 
 
 def pieces(found: Rows) -> Iterable[Piece | str]:

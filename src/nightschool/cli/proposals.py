@@ -13,6 +13,8 @@ from nightschool.cli.reading import Every, Only, concerns, only
 
 All = Annotated[bool, typer.Option("--all", help="Those too that were rejected or failed.")]
 Name = Annotated[str, typer.Argument(metavar="ID", help="Id of a proposal, or its beginning.")]
+UNDER_WAY = "Not examined yet: a run is at work now"
+BROKEN_OFF = "Not examined: the run was broken off, and the next one goes on with it"
 WithDiff = Annotated[bool, typer.Option("--diff", help="Show the change of the file, line by line.")]
 
 
@@ -31,6 +33,7 @@ def proposals(
     """
     from nightschool.cli import dossiers  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
+    from nightschool.core.proposals import Status  # noqa: PLC0415
     from nightschool.stages.releases import drafts  # noqa: PLC0415
 
     roots = only(project, every=all_projects)
@@ -38,15 +41,20 @@ def proposals(
         known = [case for case in drafts(parts.store)[::-1] if concerns(case.draft.target.project, roots)]
         kept = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
         waiting = dossiers.waiting(known[::-1], parts)
-        settled = [case for case in kept if case.status not in dossiers.WAITING]
-        cases = [*waiting, *settled]
+        begun = [case for case in kept if case.status is Status.DRAFT]
+        settled = [case for case in kept if case.status not in dossiers.WAITING and case not in begun]
+        cases = [*waiting, *begun, *settled]
         document = {
             "proposals": [dossiers.row(case, parts) for case in cases],
             "not_listed": len(known) - len(cases),
         }
         told = [
             piece
-            for title, some in (("Waiting for your word", waiting), ("Settled", settled))
+            for title, some in (
+                ("Waiting for your word", waiting),
+                (UNDER_WAY if parts.store.holder("cycle") is not None else BROKEN_OFF, begun),
+                ("Settled", settled),
+            )
             if some
             for piece in (dossiers.listed(some, parts, title), "")
         ]
@@ -75,4 +83,7 @@ def show(proposal: Name, *, diff: WithDiff = False, json: Json = False) -> ExitC
         if json:
             return out.result(dossiers.document(case, parts) | {"to_know": know})
         change = dossiers.shown_diff(case, parts) if diff else []
-        return out.result(None, [*change, *dossiers.pieces(case, parts, know)])
+        told = dossiers.pieces(case, parts, know)
+        # What to type comes last, where the eye is.
+        steps = len(dossiers.following(case, parts))
+        return out.result(None, [*told[: len(told) - steps], *change, *told[len(told) - steps :]])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nightschool.core.jobs import Usage
     from nightschool.core.ports import Store
     from nightschool.core.proposals import Dossier
+    from nightschool.core.tasks import Correction
     from nightschool.wiring import Parts
 
 Rows = list[dict[str, object]]
@@ -45,12 +46,11 @@ def status(*, project: Only = None, all_projects: Every = False, json: Json = Fa
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415
     from nightschool.core.forgetting import Unfinished  # noqa: PLC0415
     from nightschool.core.tasks import Correction  # noqa: PLC0415
-    from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.stages.releases import drafts  # noqa: PLC0415
 
-    roots = only(project, every=all_projects)
+    roots, out = only(project, every=all_projects), Output(json=json)
     with reading(fleeting=True, forgiving=True) as parts:
-        reports = [found for found in parts.store.find(CycleReport) if concerns(found.project, roots)]
+        reports = [found for found in parts.store.find(CycleReport) if found.concerns(roots)]
         # By the order of writing: a clock that was set back does not bring an old one to the front.
         last = reports[-1] if reports else None
         heard = [item for item in parts.store.find(Correction) if roots is None or roots & {*item.projects}]
@@ -62,35 +62,43 @@ def status(*, project: Only = None, all_projects: Every = False, json: Json = Fa
         versions = [row for row in _versions(parts) if concerns(str(row["project"]), roots)]
         spent = _spent(parts.store, parts.clock.now())
         unsettled, interrupted = _unsettled(parts.store), _interrupted(parts.store)
-        scheduled = known_look(parts.settings)
+        now, scheduled = parts.store.holder("cycle"), known_look(parts.settings)
+        cycles = _cycles(last, parts.store, begun=bool(spent.jobs))
         forgetting = parts.store.get(Unfinished, "forgetting") is not None
-    recurring = sum(item.recurs for item in heard)
     document = {
         "last_cycle": last,
         "proposals": open_proposals,
         "projects": projects,
-        "corrections": {"known": len(heard), "recurring": recurring},
+        "corrections": {"known": len(heard), "recurring": sum(item.recurs for item in heard)},
         "holdouts": versions,
         "this_month": spent,
         "unsettled": unsettled,
         "interrupted": interrupted,
+        "at_work": now,
         "schedule": scheduled,
         "forgetting": forgetting,
     }
+    trouble = [*_trouble(unsettled, interrupted), *(look_pieces(scheduled) if scheduled is not None else ())]
     pieces: list[Piece | str] = [
-        _cycle_line(last, begun=bool(spent.jobs or unsettled)),
-        f"{counted(len(heard), 'correction')} known in {where(roots)}, {recurring} of them said in several "
-        "sessions",
+        *cycles,
+        _known_line(heard, roots),
         *_proposal_pieces(open_proposals),
         *learned.pieces(projects),
         *_version_pieces(versions),
         _spent_line(spent),
-        *_trouble(unsettled, interrupted),
-        *(look_pieces(scheduled) if scheduled is not None else ()),
+        *trouble,
         *([Line(FORGETTING, "yellow")] if forgetting else []),
         f"next: {first or _next(last, [name for item in heard for name in item.projects])}",
     ]
-    return Output(json=json).result(document, pieces)
+    return out.result(document, pieces)
+
+
+def _known_line(heard: Sequence[Correction], roots: frozenset[str] | None) -> str:
+    from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
+
+    often = sum(item.recurs for item in heard)
+    known = f"{counted(len(heard), 'correction')} known in {where(roots)}"
+    return f"{known}, {often} of them said in several sessions"
 
 
 def _proposals(cases: Sequence[Dossier], parts: Parts) -> Rows:
@@ -199,13 +207,39 @@ def _interrupted(store: Store) -> Rows:
     ]
 
 
+def _cycles(last: CycleReport | None, store: Store, *, begun: bool) -> list[Piece | str]:
+    """What is at work now, the last cycle with a report, and those after it that were broken off."""
+    from nightschool.cli.history import without_report  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.unreported import number  # noqa: PLC0415
+
+    now, others = store.holder("cycle"), without_report(store)
+    since = [one for one in others if last is None or number(one.cycle) > number(last.cycle)]
+    working: list[Piece | str] = []
+    if now is not None:
+        told = next((one.told for one in since if one.cycle == now), "it has started no job yet")
+        working.append(Line(f"at work now: {now or 'a run'}: {told}", "bold"))
+    broken = (f"cycle {one.cycle} since then: {one.told}" for one in since if one.over)
+    return [*working, _cycle_line(last, begun=begun or bool(others)), *broken]
+
+
 def _cycle_line(last: CycleReport | None, *, begun: bool) -> str:
+    from collections import Counter  # noqa: PLC0415 - help needs no counter
+
+    from nightschool.cli.history import came_to  # noqa: PLC0415
     from nightschool.rules.telling import counted  # noqa: PLC0415
 
     if last is None:
-        return "no cycle has left a report yet" if begun else "no cycle has run yet"
-    practised = f"{counted(len(last.learned), 'correction')} of {last.project or 'all projects'} practised"
-    came = f"broke off: {last.failed}" if last.failed else practised
+        return "no cycle has come to its end yet" if begun else "no cycle has run yet"
+    where = last.project or "all projects"
+    came = f"nothing to learn in {where}"
+    if last.learned:
+        ends = Counter(came_to(item) for item in last.learned)
+        came = f"{counted(len(last.learned), 'correction')} of {where}: "
+        came += ", ".join(f"{number} {end}" for end, number in ends.items())
+    if last.spend.lost:
+        came += f"; {counted(last.spend.lost, 'try', 'tries')} lost"
+    if last.failed:
+        came = f"broke off: {last.failed}"
     return f"last cycle: {last.cycle}, {last.ended_at:%Y-%m-%d %H:%M} UTC, {last.runner}, {came}"
 
 

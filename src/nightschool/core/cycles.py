@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,6 +13,8 @@ from nightschool.core.proposals import Edit, Finding, RefusedEdit
 from nightschool.core.tasks import Candidate
 from nightschool.core.trials import Estimate
 from nightschool.core.values import Record, Value
+
+BETWEEN = ", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +93,7 @@ class CycleReport(Record):
     started_at: datetime
     ended_at: datetime
     project: str
-    """Root of the project, "" for all."""
+    """Root of the project, "" for all; of several all, with `BETWEEN` between them."""
     runner: str
     runner_version: str
     model: str | None
@@ -127,6 +130,16 @@ class CycleReport(Record):
     """With something new, of other projects: read along, and kept for their own runs."""
     failed: str | None = None
     """Why the cycle broke off; None where it came to its end."""
+
+    @property
+    def roots(self) -> frozenset[str] | None:
+        """The projects that it was about; None: all."""
+        # A root is absolute: a comma inside the name of a folder parts nothing.
+        return frozenset(re.split(f"{BETWEEN}(?=/)", self.project)) if self.project else None
+
+    def concerns(self, roots: frozenset[str] | None) -> bool:
+        """Whether it was about one of these projects; None: any."""
+        return roots is None or self.roots is None or bool(roots & self.roots)
 
     @property
     def id(self) -> str:

@@ -66,7 +66,9 @@ def right(check: Footprint, text: str) -> bool:
     if check.wanted is None:
         return False
     if check.unwanted is not None and holds_term(check.unwanted, check.wanted):
-        return _stands_alone(text, check.wanted, check.unwanted)
+        return _stands_alone(text, check.wanted, check.unwanted) or (
+            " " in check.wanted and _ran(text, check.wanted, without=check.unwanted)
+        )
     return _shows(text, check.wanted)
 
 
@@ -74,8 +76,8 @@ def wrong(check: Footprint, text: str, outcome: Delivered) -> bool:
     """Whether what is unwanted stands there; no where nothing is unwanted.
 
     Words of the right way (`uv run pytest`) do not count as the wrong one (`pytest`). Beside a right way of
-    several words the wrong one counts where it is itself the command that ran, and in files that show the
-    right way too: that a file imports `pytest` says nothing of how it was run.
+    several words the wrong one counts where it is itself the command of a line that ran, or of a file that
+    shows the right way too: that a file imports `pytest` says nothing of how it was run.
     """
     if check.unwanted is None:
         return False
@@ -83,10 +85,9 @@ def wrong(check: Footprint, text: str, outcome: Delivered) -> bool:
         return _shows(text, check.unwanted)
     if " " not in check.wanted:
         return _stands_alone(text, check.unwanted, check.wanted)
-    return _ran("\n".join(commands_of(outcome)), check.unwanted) or any(
-        _shows(change.added, check.wanted) and _stands_alone(change.added, check.unwanted, check.wanted)
-        for change in outcome.files
-    )
+    shown = (change.added for change in outcome.files if _shows(change.added, check.wanted))
+    places = ("\n".join(commands_of(outcome)), *shown)
+    return any(_ran(place, check.unwanted, without=check.wanted) for place in places)
 
 
 def _spots(haystack: str, needle: str) -> Iterator[int]:
@@ -168,12 +169,14 @@ def _goes_on(rest: Sequence[str], head: Sequence[str]) -> bool:
     return not wanted
 
 
-def _ran(commands: str, term: str) -> bool:
-    """Whether the term is what a command line runs, not an argument in it."""
-    words = term.casefold().split()
+def _ran(text: str, term: str, *, without: str) -> bool:
+    """Whether the term is what some line runs, not an argument in it, and not the other command."""
+    words, other = term.casefold().split(), without.casefold().split()
     return any(
-        words[0] in {bare[0], bare[0].rpartition("/")[2]} and _calls([words[0], *bare[1:]], words)
-        for bare in map(_bare, _segments(commands))
+        words[0] in {bare[0], bare[0].rpartition("/")[2]}
+        and _calls([words[0], *bare[1:]], words)
+        and not _calls(bare, other)
+        for bare in map(_bare, _segments(text))
         if bare
     )
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from nightschool.core.tasks import Candidate, Split, Task
 from nightschool.core.trials import Arm, Draw, Trial
-from nightschool.core.values import Value
+from nightschool.core.values import Digest, Value
 from nightschool.rules.pairing import score_for
+from nightschool.rules.unreported import number
 
+Made = TypeVar("Made", Draw, Trial)
 FULL = 1.0
 BOTH = 2
 
@@ -34,9 +37,15 @@ class Tally(Value):
 
 
 def tallies(
-    candidate: Candidate, tasks: Mapping[str, Task], trials: Iterable[Trial], draws: Iterable[Draw]
+    candidate: Candidate,
+    tasks: Mapping[str, Task],
+    trials: Iterable[Trial],
+    draws: Iterable[Draw],
+    *,
+    base: Digest,
 ) -> tuple[Tally, ...]:
-    """By task: training first, then the exam's targets, then its guards.
+    """By task: training first, then the exam's targets, then its guards. `base`: the harness that the edit
+    was made from; training on another one was for another edit.
 
     A trial counts as the gate counts it: a guard's by all checks of the task, any other by the check that
     the edit was made for. What has no second arm is left out: a try whose other one was lost, and those by
@@ -47,7 +56,7 @@ def tallies(
     kept = {
         (trial.job, trial.purpose): trial
         for trial in trials
-        if trial.task in tasks and _counts(trial, tasks[trial.task], candidate, roles)
+        if trial.task in tasks and _counts(trial, tasks[trial.task], candidate, roles, base)
     }
     arms = Counter(trial.draw for trial in kept.values())
     found: dict[tuple[str, bool], Tally] = {}
@@ -62,14 +71,12 @@ def tallies(
     return tuple(sorted(found.values(), key=lambda tally: (tally.task.split is Split.HOLDOUT, tally.guard)))
 
 
-def _counts(trial: Trial, task: Task, candidate: Candidate, roles: Mapping[int, str]) -> bool:
+def _counts(trial: Trial, task: Task, candidate: Candidate, roles: Mapping[int, str], base: Digest) -> bool:
     if trial.draw is None:
-        return trial.purpose == "train" and candidate.id in task.concerns
+        return trial.purpose == "train" and candidate.id in task.concerns and trial.harness == base
     return roles.get(trial.draw) == trial.purpose
 
 
-def until(draws: Sequence[Draw], cycle: str) -> Sequence[Draw]:
-    """The draws of an exam up to the end of a cycle: a later one may have gone on with it. All, where the
-    cycle drew none itself. Draw numbers only ever grow."""
-    last = max((draw.draw for draw in draws if draw.cycle == cycle), default=None)
-    return [draw for draw in draws if last is None or draw.draw <= last]
+def until(made: Sequence[Made], cycle: str) -> Sequence[Made]:
+    """What was drawn or tried up to the end of a cycle: a later one may have gone on with it."""
+    return [one for one in made if number(one.cycle) <= number(cycle)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from nightschool.core.cycles import CycleReport, Learned
+from nightschool.core.cycles import BETWEEN, CycleReport, Learned
 from nightschool.core.errors import (
     AuthenticationFailed,
     BudgetExhausted,
@@ -185,7 +185,7 @@ class Cycle:
             cycle=self.number,
             started_at=prepared.started_at,
             ended_at=ended,
-            project=", ".join(sorted(roots_in(self.project) or ())),
+            project=BETWEEN.join(sorted(roots_in(self.project) or ())),
             runner=self.door.name,
             runner_version=self.door.version(),
             model=self.options.model,

@@ -99,10 +99,10 @@ class Preparation:
 
     def _about(self, report: CycleReport) -> bool:
         """Whether a run that came to its end was about all of these projects."""
-        if report.failed is not None or not report.project:
+        if report.failed is not None or report.roots is None:
             return report.failed is None
         roots = roots_in(self.project)
-        return roots is not None and roots <= set(report.project.split(", "))
+        return roots is not None and roots <= report.roots
 
     def taken(self, tasks: Sequence[Task]) -> Prepared:
         """These tasks instead of what sessions give, with the corrections that they concern. Nothing is
