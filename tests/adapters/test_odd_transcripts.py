@@ -12,6 +12,10 @@ import pytest
 
 from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
 from nightschool.adapters.codex.transcripts import CodexTranscripts
+from nightschool.adapters.copilot.transcripts import CopilotTranscripts
+from nightschool.adapters.cursor.transcripts import CursorTranscripts
+from nightschool.adapters.gemini.transcripts import GeminiTranscripts
+from nightschool.adapters.pi.transcripts import PiTranscripts
 from nightschool.adapters.record_tables import record_of, row_of
 from nightschool.adapters.rows import file_time
 from nightschool.core.ports import TranscriptSource
@@ -19,7 +23,21 @@ from nightschool.core.sessions import Offset, ReadResult, Roots, Session
 from nightschool.rules.corrections import corrections
 from nightschool.rules.redaction import Redactor
 from nightschool.rules.signals import signals
-from transcripts import CLAUDE_ID, CODEX_ID, claude, codex, read_file, stamp, write_rows
+from transcripts import (
+    CLAUDE_ID,
+    CODEX_ID,
+    PI_ID,
+    claude,
+    codex,
+    copilot,
+    copilot_start,
+    cursor,
+    pi,
+    pi_head,
+    read_file,
+    stamp,
+    write_rows,
+)
 
 SECRET = "sk-ant-api03-" + "Ab3dEf6hIj" * 9 + "AA"
 REDACT = Redactor(b"k" * 32)
@@ -115,11 +133,68 @@ CODEX_ROWS: Sequence[Mapping[str, Any]] = (
     codex("event_msg", 8, type="turn_aborted", reason="interrupted"),
     codex("session_meta", 10, id="other", cwd="/x"),
 )
+PI_CALL = {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "ls", "n": 3}}
+PI_ROWS: Sequence[Mapping[str, Any]] = (
+    pi_head(),
+    {"type": "model_change", "id": "a", "parentId": None, "timestamp": stamp(1), "modelId": "m"},
+    pi(1, "user", [{"type": "text", "text": "Fix the total"}]),
+    pi(2, "assistant", [{"type": "text", "text": "ok"}, PI_CALL], model="m", stopReason="aborted"),
+    pi(3, "toolResult", [{"type": "text", "text": "no"}], toolCallId="c1", isError=True),
+    pi(4, "user", "No, use uv, not pip", parent=2),
+    pi(5, "bashExecution", "", command="ls"),
+)
+COPILOT_CALLS = [{"toolCallId": "c1", "name": "bash", "arguments": '{"command":"ls"}'}]
+COPILOT_ROWS: Sequence[Mapping[str, Any]] = (
+    copilot_start(),
+    copilot(1, "user.message", content="Fix the total", source="user"),
+    copilot(2, "assistant.message", content="ok", toolRequests=COPILOT_CALLS, model="m"),
+    copilot(3, "tool.execution_complete", toolCallId="c1", success=True, result={"content": "no"}),
+    copilot(
+        4, "tool.execution_complete", toolCallId="c1", success=False, error={"message": "x", "code": "y"}
+    ),
+    copilot(5, "abort", reason="user"),
+    copilot(6, "skill.invoked", name="s"),
+    copilot(7, "user.message", content="No, use uv, not pip"),
+)
+CURSOR_ROWS: Sequence[Mapping[str, Any]] = (
+    cursor("user", "<user_query>Fix the total</user_query>"),
+    cursor("assistant", "ok", {"type": "tool_use", "id": "c1", "name": "Shell", "input": {"command": "ls"}}),
+    cursor("user", {"type": "tool_result", "content": "no"}),
+    cursor("user", "No, use uv, not pip"),
+)
+GEMINI_CALL = {
+    "id": "c1",
+    "name": "run_shell_command",
+    "args": {"command": "ls"},
+    "status": "error",
+    "result": [{"functionResponse": {"response": {"error": "no"}}}],
+}
+GEMINI_ROWS: Sequence[Mapping[str, Any]] = (
+    {"sessionId": "g-1", "projectHash": "ab", "startTime": stamp(0), "kind": "main"},
+    {"id": "m1", "timestamp": stamp(1), "type": "user", "content": [{"text": "Fix the total"}]},
+    {
+        "id": "m2",
+        "timestamp": stamp(2),
+        "type": "gemini",
+        "content": "ok",
+        "toolCalls": [GEMINI_CALL],
+        "model": "m",
+    },
+    {"$set": {"lastUpdated": stamp(3)}},
+    {"id": "m3", "timestamp": stamp(3), "type": "user", "content": "x"},
+    {"$rewindTo": "m3"},
+    {"id": "m4", "timestamp": stamp(4), "type": "info", "content": "Request cancelled."},
+    {"id": "m5", "timestamp": stamp(5), "type": "user", "content": "No, use uv, not pip"},
+)
 FILES: Sequence[tuple[TranscriptSource, Sequence[Mapping[str, Any]], str]] = (
     (CLAUDE, CLAUDE_ROWS, f"{CLAUDE_ID}.jsonl"),
     (CLAUDE, CLAUDE_ROWS, "agent-1.jsonl"),
     (CODEX, CODEX_ROWS, f"rollout-2026-03-01T09-00-00-{CODEX_ID}.jsonl"),
     (CODEX, CODEX_ROWS, "odd.jsonl"),
+    (PiTranscripts(redact=REDACT), PI_ROWS, f"2026-03-01_{PI_ID}.jsonl"),
+    (CopilotTranscripts(redact=REDACT), COPILOT_ROWS, "events.jsonl"),
+    (CursorTranscripts(redact=REDACT), CURSOR_ROWS, "odd.jsonl"),
+    (GeminiTranscripts(redact=REDACT), GEMINI_ROWS, "session-1.jsonl"),
 )
 IN_ITS_PLACE: Sequence[object] = (
     None,

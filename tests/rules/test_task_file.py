@@ -174,6 +174,10 @@ FILE = '[[task.file]]\npath = "{}"\ntext = "x"\n'
         ),
         (HEAD + '[[task]]\nprompt = "a"\n' + CHECK + FILE.format("a") * 2, "a path stands there twice"),
         (
+            HEAD + '[[task]]\nprompt = "a"\n' + CHECK + FILE.format("app/.env"),
+            "a file of that name holds secrets",
+        ),
+        (
             HEAD + '[[task]]\nprompt = "a"\n' + CHECK + FILE.format("a") + FILE.format("a/b"),
             "where its folder would be",
         ),

@@ -263,7 +263,9 @@ def _command(arguments: Any) -> str | None:
     return None
 
 
-_WRITERS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "create"})
+_WRITERS = frozenset(
+    {"Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "create", "write_file", "replace"}
+)
 """Tools of all agents that write the file that they name."""
 
 

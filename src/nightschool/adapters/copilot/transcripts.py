@@ -129,7 +129,7 @@ class _Reading(Reading):
         if not text.strip():
             self.became(Became.LEFT_OUT, "without words")
             return
-        if data.get("source") not in {None, "user"}:
+        if "source" in data and data["source"] not in (None, "user"):
             self.became(Became.LEFT_OUT, "put in by the client")
             return
         if not self._carry.prompted:

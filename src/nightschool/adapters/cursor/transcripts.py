@@ -59,7 +59,7 @@ def _is_ours(row: Mapping[str, Any]) -> bool:
     """Whether no other agent writes such a row."""
     message = row.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    return row.get("role") in {"user", "assistant"} and "type" not in row and isinstance(content, list)
+    return word(row.get("role")) in {"user", "assistant"} and "type" not in row and isinstance(content, list)
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class _Reading(Reading):
             self._reply(blocks, place)
 
     def _prompt(self, blocks: list[dict[str, Any]], place: Place) -> None:
-        if any(block.get("type") in _RESULTS for block in blocks):
+        if any(word(block.get("type")) in _RESULTS for block in blocks):
             self.became(Became.LEFT_OUT, "the result of a call")
             return
         text = _typed("\n".join(_texts(blocks)))
@@ -128,7 +128,7 @@ class _Reading(Reading):
             if block.get("type") == "text" and block.get("text") != _HIDDEN:
                 if self._talk.said(word(block.get("text")) or "", place, None):
                     self.became(Became.SAID)
-            elif block.get("type") in _CALLS:
+            elif word(block.get("type")) in _CALLS:
                 own = self._talk.own_id(block.get("id")) or f"{place.row}.{number}"
                 call = self._talk.call(own, str(block.get("name", "")), block.get("input"))
                 self._talk.called(call, place)

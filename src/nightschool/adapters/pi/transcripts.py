@@ -34,6 +34,7 @@ from nightschool.core.sessions import (
     Speaker,
     TranscriptRef,
 )
+from nightschool.core.values import digest_of
 
 SOURCE = "pi"
 HOME = AgentHome(variable="PI_CODING_AGENT_DIR", usual=".pi/agent", sessions=("sessions",))
@@ -77,7 +78,9 @@ def _is_ours(row: Mapping[str, Any]) -> bool:
             return "cwd" in row and "timestamp" in row and word(row.get("id")) is not None
         case "message":
             message = row.get("message")
-            return isinstance(message, dict) and message.get("role") in _ROLES and "timestamp" in message
+            return (
+                isinstance(message, dict) and word(message.get("role")) in _ROLES and "timestamp" in message
+            )
     return False
 
 
@@ -133,7 +136,12 @@ class _Tree:
 
 def _id(row: Row) -> str | None:
     """The id of a row of the tree; the head of the file and rows of version 1 are none."""
-    return word(row.value.get("id")) if "parentId" in row.value else None
+    return _named(row.value.get("id")) if "parentId" in row.value else None
+
+
+def _named(value: object) -> str | None:
+    """A name for an id: the cursor keeps it, and whatever stands there is not to be stored."""
+    return digest_of(value)[:16] if isinstance(value, str) else None
 
 
 def _living(rows: Sequence[Row], leaf: str | None) -> frozenset[str] | None:
@@ -148,7 +156,7 @@ def _living(rows: Sequence[Row], leaf: str | None) -> frozenset[str] | None:
     for row in rows:
         own = _id(row)
         if own is not None:
-            parents[own], before[own], last = word(row.value.get("parentId")), last, own
+            parents[own], before[own], last = _named(row.value.get("parentId")), last, own
     at, way = last, dict[str, None]()
     while at is not None and at not in way and at != leaf:
         way[at] = None
@@ -248,8 +256,10 @@ class _Reading(Reading):
 
     def _reply(self, message: Mapping[str, Any], place: Place) -> None:
         self._model(message.get("model"))
-        blocks = [block for block in message.get("content") or () if isinstance(block, dict)]
-        for block in blocks:
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if not isinstance(block, dict):
+                continue
             if block.get("type") == "text":
                 text = word(block.get("text")) or ""
                 if self._talk.said(text, self._named(place, text), self._carry.model):

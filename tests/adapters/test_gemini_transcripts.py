@@ -1,0 +1,193 @@
+"""Gemini CLI's transcripts: the newest copy of each message, in documents and in journals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus import absent, counted, figures, files_of, strangers
+from nightschool.adapters.gemini.transcripts import GeminiTranscripts
+from nightschool.core.jobs import MARKER
+from nightschool.core.sessions import CallStatus, Roots, Session
+from transcripts import CASES, read_file, ref_of, session_of, stamp, write_rows
+
+SOURCE = GeminiTranscripts(redact=lambda text: text)
+FILES = files_of("gemini-cli")
+HEAD = {"sessionId": "g-1", "projectHash": "ab", "startTime": stamp(0), "lastUpdated": stamp(9)}
+
+
+def said(number: int, kind: str, content: object, **more: object) -> dict[str, Any]:
+    return {"id": f"m-{number}", "timestamp": stamp(number), "type": kind, "content": content, **more}
+
+
+def call(number: int, status: str, **response: str) -> dict[str, Any]:
+    result = [{"functionResponse": {"id": f"c-{number}", "response": response}}]
+    arguments = {"command": "make"}
+    return {
+        "id": f"c-{number}",
+        "name": "run_shell_command",
+        "args": arguments,
+        "status": status,
+        "result": result,
+    }
+
+
+def document(path: Path, rows: Sequence[dict[str, Any]], **more: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**HEAD, **more, "messages": rows}, indent=2), encoding="utf-8")
+    return path
+
+
+def words(session: Session) -> list[str]:
+    return [turn.text for turn in session.human_turns]
+
+
+@absent
+@pytest.mark.cases
+@pytest.mark.parametrize("name", FILES)
+def test_real_files_give_the_figures_of_their_manifest(name: str) -> None:
+    """Human turns, tool calls, tool errors and refusals of each real file are those that a reader counted."""
+    assert counted(session_of(SOURCE, CASES / name)) == figures(name)
+    assert SOURCE.recognises(ref_of(SOURCE, CASES / name))
+
+
+@absent
+@pytest.mark.cases
+def test_files_of_other_agents_are_not_recognised() -> None:
+    """A row that another agent writes too is no proof."""
+    assert [path.name for path in strangers("gemini-cli") if SOURCE.recognises(ref_of(SOURCE, path))] == []
+
+
+@absent
+@pytest.mark.cases
+@pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
+def test_saves_of_one_session_are_one_session(order: tuple[int, ...]) -> None:
+    """Three saves of it, in any order, are one session with the turns and calls of the last."""
+    names = [f"gemini/v0.23-snapshot-{number}-of-3.json" for number in order]
+    whole, *others = (session_of(SOURCE, CASES / name) for name in names)
+    for other in others:
+        whole = whole.extended(other)
+    assert counted(whole) == ("1", "9", "0", "0")
+
+
+def test_a_document_that_grew_is_read_anew(tmp_path: Path) -> None:
+    """What is read then takes the place of what was read before; half a document is left for later."""
+    rows = [said(1, "user", "go"), said(2, "gemini", "", toolCalls=[call(1, "executing")])]
+    path = document(tmp_path / "x.json", rows)
+    first = read_file(SOURCE, path)
+    assert first.session is not None
+    assert [one.status for one in first.session.calls] == [CallStatus.UNKNOWN]
+    rows[1]["toolCalls"] = [call(1, "success", output="ok"), call(2, "error", error="no")]
+    document(path, [*rows, said(3, "user", [{"text": "and"}, {"inlineData": {}}, {"text": "on"}])])
+    second = read_file(SOURCE, path, first.offset)
+    assert second.restarted
+    assert second.session is not None
+    assert words(second.session) == ["go", "and\non"]
+    assert [one.status for one in second.session.calls] == [CallStatus.OK, CallStatus.ERROR]
+    path.write_bytes(path.read_bytes()[:-20])
+    torn = read_file(SOURCE, path, second.offset)
+    assert (torn.session, torn.offset) == (None, None)
+    assert [out.reason for out in torn.left_out] == ["bad-record"]
+
+
+def test_a_journal_is_what_came_of_its_lines(tmp_path: Path) -> None:
+    """A message that is written again counts once, with its later calls; what a person went back from is
+    told and counts nothing; a damaged line costs itself."""
+    rows: list[dict[str, Any] | bytes] = [
+        HEAD,
+        said(1, "user", "go"),
+        said(2, "gemini", "Going.", toolCalls=[], model="m-1"),
+        {"$set": {"lastUpdated": stamp(3)}},
+        said(3, "user", "the wrong way"),
+        said(4, "gemini", "As you say."),
+        said(2, "gemini", "Going.", toolCalls=[call(1, "success", output="ok")], model="m-1"),
+        b"{",
+        {"$rewindTo": "m-3"},
+        said(5, "user", "the right way"),
+    ]
+    path = write_rows(tmp_path / "x.jsonl", rows)
+    session = session_of(SOURCE, path)
+    assert words(session) == ["go", "the right way"]
+    assert [turn.text for turn in session.turns] == ["go", "Going.", "the right way"]
+    assert (len(session.calls), session.turns[1].model) == (1, "m-1")
+    fates: list[tuple[str, str]] = []
+    result = SOURCE.read(ref_of(SOURCE, path), None, told=lambda fate: fates.append((fate.kind, fate.became)))
+    assert sorted(became for _, became in fates if became != "nothing") == [
+        "call",
+        "copy",
+        "facts",
+        "human",
+        "human",
+        "left out",
+        "left out",
+        "result",
+        "said",
+    ]
+    assert [out.offset for out in result.left_out] == [path.read_bytes().index(b"\n{\n") + 1]
+
+
+def test_what_the_client_put_in_is_no_persons(tmp_path: Path) -> None:
+    """Its context, its own words to go on, its notes; that a request was cancelled is an interruption."""
+    rows = [
+        said(1, "user", "<session_context>\nx\n</session_context>"),
+        said(2, "user", "go"),
+        said(3, "gemini", "", toolCalls=[call(1, "cancelled", error="User did not allow tool call")]),
+        said(4, "user", "System: Please continue."),
+        said(5, "gemini", "", toolCalls=[call(2, "cancelled", error="User cancelled tool execution.")]),
+        said(6, "info", "Request cancelled."),
+        said(7, "warning", "x"),
+    ]
+    session = session_of(SOURCE, document(tmp_path / "x.json", rows))
+    assert words(session) == ["go"]
+    assert [one.status for one in session.calls] == [CallStatus.REFUSED, CallStatus.UNKNOWN]
+    assert session.turns[-1].interrupted
+
+
+def test_the_project_is_what_a_file_names(tmp_path: Path) -> None:
+    """Never the name of a folder, never a hash."""
+    chats = tmp_path / ".gemini/tmp/app/chats"
+    path = document(chats / "session-1.json", [said(1, "user", "go")])
+    write_rows(tmp_path / ".gemini/tmp/app/logs.json", [{"a": 1}])
+    assert session_of(SOURCE, path).project is None
+    (chats.parent / ".project_root").write_text("/home/me/app\n", encoding="utf-8")
+    assert session_of(SOURCE, path).project == "/home/me/app"
+    (chats.parent / ".project_root").write_text("not a path", encoding="utf-8")
+    assert session_of(SOURCE, path).project is None
+    assert [ref.path for ref in SOURCE.discover(Roots(home=str(tmp_path)))] == [str(path)]
+    moved = Roots(home="/nowhere", environment=(("GEMINI_CLI_HOME", str(tmp_path)),))
+    assert [ref.path for ref in SOURCE.discover(moved)] == [str(path)]
+
+
+def test_sub_agents_and_our_own_replays_are_known(tmp_path: Path) -> None:
+    """By the head of the one, and by the marker in the first prompt of the other."""
+    assert session_of(
+        SOURCE, document(tmp_path / "a.json", [said(1, "user", "x")], kind="subagent")
+    ).sidechain
+    assert session_of(SOURCE, document(tmp_path / "b.json", [said(1, "user", f"[{MARKER} 1] x")])).ours
+
+
+def test_secrets_are_replaced(tmp_path: Path) -> None:
+    """In what was said, in arguments and in results."""
+    source = GeminiTranscripts(redact=lambda text: text.replace("hunter2", "[secret]"))
+    made = {**call(1, "success", output="hunter2"), "args": {"command": "echo hunter2"}}
+    rows = [said(1, "user", "hunter2"), said(2, "gemini", "hunter2", toolCalls=[made])]
+    for path in (document(tmp_path / "a.json", rows), write_rows(tmp_path / "a.jsonl", [HEAD, *rows])):
+        result = read_file(source, path)
+        assert "[secret]" in repr(result)
+        assert "hunter2" not in repr(result)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b"{" * 3000, b'{"messages": 7}', b"text"])
+def test_what_is_no_session_of_it_is_named(content: bytes, tmp_path: Path) -> None:
+    """Whatever the file holds: nothing is raised, nothing is read, and it is said."""
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    result = read_file(SOURCE, path)
+    assert result.session is None
+    assert len(result.left_out) == 1
+    assert not SOURCE.recognises(ref_of(SOURCE, path))
