@@ -313,6 +313,28 @@ def _heard(*texts: str) -> list[tuple[str, int]]:
     return [(one.statement, len(one.sessions)) for one in corrections(sessions)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "funktioniert nicht richtig",
+        "Geht nicht mehr",
+        "el build no funciona",
+        "marche pas bien",
+        "still not working",
+        "Still not fixed",
+        "works, not perfect",
+        "gut, nicht perfekt",
+        "game over man",
+        "never run git push without asking me",
+        "use node 20 instead of node 18",
+        "don't run the tests with -x",
+    ],
+)
+def test_reports_and_limits_are_no_terms(text: str) -> None:
+    """What says how the work is, or when a command is not meant, names nothing to look for or to forbid."""
+    assert [item for item in explicit(text) if item.has_form] == []
+
+
 def test_one_wish_in_three_ways_is_one_correction() -> None:
     """Verbs that only make the thing are left aside; a ban of all of it belongs to that of its one kind."""
     assert _heard(

@@ -34,7 +34,7 @@ _OPTION = r"--?[A-Za-z][\w-]*(?:=[\w@$./:#+~*%=-]*[\w+#*/%])?"
 _NO_PART = rf"(?!(?:{'|'.join((*_SPLITS.split(), *_LIMITS.split(), *FOLLOWERS.split()))})(?![\w-]))"
 _ARGUMENT = rf"{_NO_PART}(?:{_OPTION}|[@$./:+~]{{0,3}}[A-Za-z0-9_](?:[\w@$./:#+~*%=-]*[\w+#*/%])?)"
 _COMMAND = (
-    rf"(?:{'|'.join(_PROGRAMS.split())})(?:[ \t]+{_ARGUMENT}){{1,5}}"
+    rf"(?:{'|'.join(_PROGRAMS.split())})(?![ \t]+\d)(?:[ \t]+{_ARGUMENT}){{1,5}}"  # "node 20" is a version
     rf"|{_NO_PART}(?!(?:{'|'.join(_VERBS.split())}|{ARTICLES})\b)[A-Za-z][\w.-]*"
     rf"(?:[ \t]+(?!-){_ARGUMENT}){{0,2}}(?:[ \t]+{_OPTION}){{1,3}}"
 )

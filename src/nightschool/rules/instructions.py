@@ -46,6 +46,10 @@ _SLOTS = {
     r"instead|so|then|now|ok|okay|you\s+to|better|do)\s+)",
     "{nein}": r"(?:(?:no|nope|wrong|stop|ok|okay|hey|wait|please|and|but|also|again|nein|bitte|non|não|нет"
     r"|пожалуйста|por\s+favor|per\s+favore|s.il\s+te\s+plaît)[,.!:]*\s+)*",
+    "{bar}": r"(?!(?:y|yes|yeah|yep|ja|oui|sí|si|sim|да|well|but|and|also|just|still|almost|maybe|probably"
+    r"|better|definitely|certainly|clearly|obviously|really|actually|good|great|nice|perfect|bad|right|correct|true"
+    r"|sure|fine|ok|okay|works?|working|worked|fixed|done|ready|found|needed|possible|yet|here|there|now|today"
+    r"|gut|schlecht|besser|richtig|falsch|heute|morgen|bien|mal|mieux|bueno|mejor|bom|melhor|bene|meglio)(?!\w))",
     "{bitte}": r"(?:,?\s+(?:please|pls|here|from\s+now\s+on|bitte|hier|stp|svp|ici|por\s+favor|aquí|aqui"
     r"|per\s+favore|qui|пожалуйста|здесь))*[.!\s]*",
     "{here}": r"(?:\s+(?:here|any\s?more|again|ever|hier|ici|aquí|qui))?",
@@ -77,8 +81,8 @@ _PAIRS = (
     "(don't|do not|never|stop|avoid) us(e|ing){art}{u}{here}{sep}(but |please |and |we )*use{art}{w}",
     "instead of{art}{u}{sep}(please )?(use|prefer){art}{w}",
     "(it's|it is|we're on|we are on|this is){art}{w}( here| project)?{sep}not{art}{u}",
-    r"^{nein}{w},? not{art}{u}{bitte}$",
-    r"^{nein}{w} (instead of|rather than|over|in place of){art}{u}{bitte}$",
+    r"^{nein}{bar}{w},? not{art}{bar}{u}{bitte}$",
+    r"^{nein}{bar}{w} (instead of|rather than|in place of){art}{bar}{u}{bitte}$",
     r"^{nein}not{art}{u}(,|,? but|[,;:.]? (please )?use){art}{w}[.!]*$",
     # German
     "{nutze}( bitte| hier| immer| doch| stets| lieber)*{art}{w}{sep}(statt|anstatt|anstelle von){art}{u}",
@@ -88,23 +92,22 @@ _PAIRS = (
     "(nie(mals)?|nicht|keine?n?){art}{u} (verwenden|benutzen|nutzen|nehmen){sep}(sondern|immer){art}{w}",
     "{nutze}( bitte)? (nicht|kein(en?)?){art}{u}{sep}(sondern|{nutze}){art}{w}",
     "^{nein}nicht{art}{u}{sep}sondern{art}{w}",
-    r"^{nein}{w}{sep}(statt|anstatt|anstelle von|und nicht|nicht|kein){art}{u}{bitte}$",
+    r"^{nein}{bar}{w}( statt| anstatt| anstelle von|,( und)? nicht){art}{bar}{u}{bitte}$",
     # French
     "(utilise[zr]?|prends|préfère)( toujours| plutôt)*{art}{w}{sep}(et )?(pas|non|jamais|plutôt que){art}{u}",
     "(utilise[zr]?|prends|préfère)( toujours)?{art}{w}{sep}(au lieu|à la place) (de |d'){u}",
     "n'utilise[zr]? (pas|jamais|plus){art}{u}{sep}(mais )?(utilise[zr]?|prends){art}{w}",
     "au lieu (de |d'){u}{sep}utilise[zr]?{art}{w}",
-    r"^{nein}{w}{sep}(et )?(pas|plutôt que|au lieu de|à la place de){art}{u}{bitte}$",
+    r"^{nein}{bar}{w}( plutôt que| au lieu de| à la place de|,( et)? pas){art}{bar}{u}{bitte}$",
     # Spanish, Portuguese, Italian
     "{usa}{art}{w}{sep}([ye] )?(no|não|non|nunca|mai){art}{u}",
     "{usa}{art}{w}{sep}{invece}{art}{u}",
     "{nonusa}( mai)?{art}{u}{sep}(sino |ma |mas |mejor |sim )*{usa}{art}{w}",
     "{nonusa}{art}{u}{sep}(sino|ma|mas sim){art}{w}",
     "{invece}{art}{u}{sep}{usa}{art}{w}",
-    r"^{nein}{w}{sep}{invece}{art}{u}{bitte}$",
-    r"^{nein}{w}{sep}([ye] )?(no|não|non){art}{u}{bitte}$",
+    r"^{nein}{bar}{w}( {invece}|,( [ye])? (no|não|non)){art}{bar}{u}{bitte}$",
     # Russian
-    r"^{nein}{w}{sep}(а не|вместо) {u}{bitte}$",
+    r"^{nein}{bar}{w}(, а не| вместо) {bar}{u}{bitte}$",
     "(используй(те)?|бери)( всегда| лучше)? {w}{sep}(а не|вместо|не|и не) {u}",
     "не используй(те)? {u}{sep}(а )?(используй(те)?|лучше|бери) {w}",
     "вместо {u}{sep}(всегда )?(используй(те)?|бери) {w}",
