@@ -16,7 +16,7 @@ from nightschool.core.cycles import CycleReport
 from nightschool.core.proposals import Decision, Release, Status, Step, Verdict
 from nightschool.core.tasks import Correction
 from nightschool.rules import scores
-from nightschool.rules.report import cycle_line, spend_line
+from nightschool.rules.report import cycle_line, job_lines
 from nightschool.rules.telling import counted
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import OPEN, Fit, drafts, fit
@@ -73,10 +73,10 @@ def listed(cases: Sequence[Dossier], parts: Parts, title: str = "") -> Table:
             )
         )
     return Table(
-        columns=("proposal", "status", "passed before", "with it", "your words", "file"),
+        columns=("proposal", "status", "without the edit", "with the edit", "your words", "file"),
         rows=rows,
         title=title,
-        minor=("passed before", "with it"),
+        minor=("without the edit", "with the edit"),
     )
 
 
@@ -103,10 +103,9 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
     """The same for the eyes of the person who decides. `know`: what adopting it brings along."""
     draft = case.draft
     said = words(case, parts.store)
-    heard = f" (heard in {counted(len(case.candidate.sessions), 'session')})" if case.candidate else ""
     return [
         Line(f"{draft.id}: {shown_status(case, parts)}", "bold"),
-        f"your words: {said or 'not known any more'}{heard}",
+        f"your words: {said or 'not known any more'}{_heard(case, parts.store)}",
         f"file: {parts.place(draft.target)}" + ("" if draft.before is not None else " (would be new)"),
         *([f"  this file, since {draft.aim}"] if draft.aim else []),
         f"made: {draft.created_at:{TIME}} UTC, {_made(draft)}",
@@ -226,6 +225,16 @@ def cycle_of(case: Dossier) -> str | None:
     return case.draft.cycle if case.draft.made_from is None else None
 
 
+def _heard(case: Dossier, store: Store) -> str:
+    """In how many sessions, as `nightschool corrections` counts them, and how many of these an editor saw."""
+    if case.candidate is None:
+        return ""
+    correction = store.get(Correction, case.candidate.correction)
+    sessions = len((correction or case.candidate).sessions)
+    seen = len({moment.session for moment in case.candidate.evidence})
+    return f" (heard in {counted(sessions, 'session')}; edits are written from {seen} of them)"
+
+
 def _report(case: Dossier, store: Store) -> CycleReport | None:
     """The report of that cycle; None where it left none."""
     cycle = cycle_of(case)
@@ -241,7 +250,7 @@ def _cycle(case: Dossier, store: Store) -> Pieces:
             (one.kind for one in without_report(store) if one.cycle == cycle), "its report was forgotten"
         )
         return [f"cycle {cycle} has no report: {kind}"]
-    return [f"cycle {report.cycle}: {cycle_line(report)}", f"  {spend_line(report.spend)}"]
+    return [f"cycle {report.cycle}: {cycle_line(report)}", *(f"  {line}" for line in job_lines(report))]
 
 
 def difference(draft: Draft, parts: Parts) -> str:

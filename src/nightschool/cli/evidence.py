@@ -15,16 +15,16 @@ from nightschool.cli import dossiers
 from nightschool.cli.pages import Page, Section
 from nightschool.cli.printable import printable
 from nightschool.cli.render import Line, Piece, Table
-from nightschool.cli.run import told
+from nightschool.cli.run import nothing_learned
 from nightschool.cli.tasks import first_line
 from nightschool.core.cycles import CycleReport
 from nightschool.core.proposals import Draft, Verdict
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Draw, Trial
 from nightschool.rules.limits import limits_told
-from nightschool.rules.report import WORDS, inline, setting
+from nightschool.rules.report import WORDS, inline, job_lines, read_lines, setting
 from nightschool.rules.tallies import Tally, tallies, until
-from nightschool.rules.telling import counted, no_task
+from nightschool.rules.telling import counted
 from nightschool.stages.releases import dossier
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ def of_cycle(report: CycleReport, parts: Parts) -> Page:
         lead=setting(report),
         sections=[
             Section(title="What came of it", pieces=list(_overview(report))),
+            Section(title="What was read", pieces=read_lines(report)),
+            Section(title="What it used", pieces=[*job_lines(report), *limits_told(report)]),
+            *([Section(title="To know", pieces=list(report.notes))] if report.notes else []),
             *(_learned(item, report.cycle, parts) for item in report.learned),
             *_lacking(report),
         ],
@@ -105,11 +108,16 @@ def of_proposal(case: Dossier, parts: Parts) -> Page:
 def _overview(report: CycleReport) -> Iterator[Piece | str]:
     if report.failed:
         yield Line(f"broke off: {report.failed}", "red")
-    yield from told(report)
-    yield f"{counted(report.trials, 'scored trial')}"
-    yield from (f"{counted(count, 'trial')} lost in arm {arm}" for arm, count in report.lost_by_arm)
-    yield from limits_told(report)
-    yield from (no_task(count, code) for code, count in report.skipped)
+    if not report.learned:
+        yield nothing_learned(report)
+        return
+    columns = ("your words", "came to", "why", "file", "proposal")
+    yield Table(columns=columns, rows=[_row(item) for item in report.learned])
+
+
+def _row(item: Learned) -> tuple[object, ...]:
+    file = None if item.target is None else item.target.place
+    return item.statement, WORDS.get(item.code, item.code), item.why, file, item.draft
 
 
 def _learned(item: Learned, cycle: str, parts: Parts) -> Section:
@@ -162,16 +170,21 @@ def _tries(case: Dossier, parts: Parts) -> Pieces:
     found = _tallied(case, parts)
     if not found:
         return []
-    heads = ("task", "what was asked", "for", "cluster", "passed without", "passed with the edit")
+    heads = ("task", "what was asked", "for", "kind of task", "without the edit", "with the edit")
     return [
         Line("Tries, task by task", "bold"),
         Table(columns=heads, rows=[_tally(tally) for tally in found]),
         Line(
-            "Tries come in pairs, without and with the edit, but for training; where one of a pair was lost "
-            "neither counts. Tasks of one cluster are nearly the same, and count as one kind.",
+            f"{_sum(found)} in all, passed of tried. But for training they are in pairs; where one of a pair "
+            "was lost neither is in the table, nor are tries that only chose guards. Tasks that are nearly "
+            "the same are one kind.",
             "dim",
         ),
     ]
+
+
+def _sum(found: Sequence[Tally]) -> str:
+    return counted(sum(one.base_tries + one.draft_tries for one in found), "try", "tries")
 
 
 def _tally(tally: Tally) -> tuple[object, ...]:
@@ -195,6 +208,6 @@ def _lacking(report: CycleReport) -> Iterator[Section]:
     if report.missing:
         rows = [(absent.kind, absent.name, absent.place) for absent in report.missing]
         title = "Not there in the practice"
-        text = "Of your configuration and your projects; neither arm had it."
+        text = "Of your configuration and your projects; no try had it, without or with the edit."
         table = Table(columns=("kind", "name", "named by"), rows=rows)
         yield Section(title=title, pieces=[text, table])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from nightschool.cli.pages import EMPTY, Clean, Page, Section, cell
 from nightschool.cli.render import Diff, Line, Piece, Table
@@ -45,6 +45,11 @@ STYLE = (
     "font:13px/1.45 ui-monospace,monospace}"
     "pre span{display:block;min-height:1.45em}"
     ".added{background:var(--added)}.removed{background:var(--removed)}"
+    # On a narrow screen a row is a list of its cells, each with its heading: nothing is cut off.
+    "@media screen and (max-width:40rem){table,caption,tbody,tr,td{display:block}thead{display:none}"
+    "tr{padding:.4rem 0;border-bottom:1px solid var(--rule)}td{border:0;padding:.1rem 0}"
+    "td::before{content:attr(data-head) ': ';color:var(--quiet)}.number{text-align:left}"
+    ".whole{white-space:normal}}"
     f".curve{{display:block;width:100%;max-width:45rem;height:auto;margin:.75rem 0}}{CURVES}"
     # Paper is white whatever the screen is.
     f"@media print{{:root{{color-scheme:light;{LIGHT}}}body{{max-width:none;padding:0;font-size:11pt}}"
@@ -120,16 +125,16 @@ def _table(table: Table, clean: Clean) -> Markup:
     heads = (
         tag("th", name, scope="col", class_=kind) for name, kind in zip(table.columns, right, strict=True)
     )
-    rows = (tag("tr", *_cells(row, right, clean)) for row in table.rows)
+    rows = (tag("tr", *_cells(row, table.columns, right, clean)) for row in table.rows)
     return tag("table", *caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows))
 
 
-def _cells(row: Iterable[object], right: list[str], clean: Clean) -> Iterator[Markup]:
-    for value, kind in zip(row, right, strict=True):
+def _cells(row: Iterable[object], heads: Sequence[str], right: list[str], clean: Clean) -> Iterator[Markup]:
+    for value, head, kind in zip(row, heads, right, strict=True):
         text = cell(value, clean)
         # An id or a number is not cut in two; a path may well be.
         whole = "whole" if len(text) <= WHOLE and " " not in text else ""
-        yield tag("td", text, class_=kind or whole, dir="auto")
+        yield tag("td", text, class_=kind or whole, dir="auto", data_head=head)
 
 
 def _diff(text: str) -> Iterator[Markup]:

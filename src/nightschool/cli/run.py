@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nightschool.cli.chosen_tasks import Given
     from nightschool.cli.planned import Course
     from nightschool.cli.project_files import Said
-    from nightschool.core.cycles import CycleReport
+    from nightschool.core.cycles import CycleReport, Learned
     from nightschool.core.harness import Target
     from nightschool.stages.aiming import Aiming
     from nightschool.stages.cycle import Cycle
@@ -309,17 +309,33 @@ def _file(target: Target) -> str:
     return f"{target.project}/{target.place.removeprefix('project/')}"
 
 
+def nothing_learned(report: CycleReport) -> str:
+    return "nothing to learn yet" if report.corrections else "nothing to learn: no correction was heard"
+
+
+def _aims(learned: Iterable[Learned]) -> list[str]:
+    """Which file is edited for which corrections, and why that one: each pair of these once."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for item in learned:
+        if item.target is not None:
+            said.setdefault((_file(item.target), item.aim), []).append(f'"{item.statement}"')
+    one = len(said) == 1
+    return [
+        f"{'all' if one else ', '.join(words)}: for {file}" + (f", since {aim}" if aim else "")
+        for (file, aim), words in said.items()
+    ]
+
+
 def told(report: CycleReport) -> list[Piece | str]:
     """A report on the screen."""
-    from nightschool.rules.report import WORDS, missing_line, read_along, spend_line  # noqa: PLC0415
+    from nightschool.rules.report import WORDS, job_lines, missing_line, read_along, stands_on  # noqa: PLC0415
     from nightschool.rules.telling import counted, left_out  # noqa: PLC0415
 
     rows = [
         (item.draft, item.statement, WORDS.get(item.code, item.code), item.why) for item in report.learned
     ]
     pieces: list[Piece | str] = [
-        f"{counted(report.sessions_read, 'session')} with something new, "
-        f"{counted(report.human_turns, 'human turn')}; "
+        f"{stands_on(report)}; "
         f"{counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
         f"{counted(report.tasks_train, 'task')} to practise on, {report.tasks_holdout} held out for the exam",
         *read_along(report.sessions_elsewhere),
@@ -331,7 +347,11 @@ def told(report: CycleReport) -> list[Piece | str]:
     elif report.corrections:
         pieces.append("nothing to learn yet")
     ended = [Line(f"ended by: {report.ended_by}", "dim")] if report.ended_by else []
-    pieces += [Line(spend_line(report.spend), "dim"), *ended, *(Line(note, "dim") for note in report.notes)]
+    pieces += [
+        *(Line(line, "dim") for line in job_lines(report)),
+        *ended,
+        *(Line(note, "dim") for note in report.notes),
+    ]
     if report.missing:
         pieces.append(Line(missing_line(report.missing), "dim"))
     found = sorted(report.learned, key=lambda item: item.code not in CERTIFIED)

@@ -273,9 +273,12 @@ def _version_pieces(rows: Rows) -> Iterable[Piece | str]:
         )
         for row in rows
     ]
-    heads = ("project", "exam", "tasks", "edits tried", "risk used", "allowed")
+    heads = ("project", "exam", "tasks", "exams begun", "risk used", "allowed")
     yield Table(columns=heads, rows=cells, title="Exams: tasks that no editor of edits sees")
-    text = "Risk: of accepting an edit by luck. Each edit tried on an exam uses a part of what is allowed."
+    text = (
+        "Risk: of accepting an edit by luck. Each exam that is begun uses a part of what is allowed; an edit "
+    )
+    text += "that is examined anew, with another agent or on other tasks, begins one more."
     yield Line(text, "dim")
 
 

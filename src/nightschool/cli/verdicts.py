@@ -123,7 +123,7 @@ def scores(verdict: Verdict) -> list[Piece | str]:
     """How often each arm passed, where it was tried anew after the decision."""
     rows = [
         _score(name, value)
-        for name, value in (("without the edit", verdict.base), ("with it", verdict.proposal))
+        for name, value in (("without the edit", verdict.base), ("with the edit", verdict.proposal))
         if value is not None
     ]
     if not rows:

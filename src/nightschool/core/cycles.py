@@ -117,6 +117,10 @@ class CycleReport(Record):
     spend: Spend
     budget: Budget
     trials: int
+    tries: tuple[tuple[str, int], ...] = ()
+    """What the trials were made for: (purpose, how many). Empty in reports of before it was told."""
+    edit_jobs: int = 0
+    """Jobs that wrote edits: they are no trials."""
     lost_by_arm: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = field(default=())
     """What the person should know: a limit that was hit, what the replays lack, why nothing was learned."""
@@ -126,6 +130,8 @@ class CycleReport(Record):
     """From the first job on, while the machine was awake: what the limit of minutes counts."""
     ended_by: str | None = None
     """The limit that was used up, in words; None where none was."""
+    sessions_own: int | None = None
+    """Known of the projects that it was about; None in reports of before it was told."""
     sessions_elsewhere: int = 0
     """With something new, of other projects: read along, and kept for their own runs."""
     failed: str | None = None

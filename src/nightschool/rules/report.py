@@ -33,6 +33,17 @@ WORDS = {
     "switched-off": "not tried: your settings forbid its file",
 }
 """What the codes of `Learned` mean; other codes speak for themselves."""
+ARMS = {"base": "without the edit", "draft": "with the edit"}
+MADE_FOR = {
+    "train": "to practise",
+    "target": "in exams",
+    "side": "in exams",
+    "suggest": "in exams",
+    "report": "for the figures after an exam",
+    "probe": "to choose guards",
+    "guard": "with guards",
+}
+"""What a trial's purpose is called."""
 
 
 def markdown(report: CycleReport) -> str:
@@ -44,16 +55,7 @@ def markdown(report: CycleReport) -> str:
         "",
         "## Read",
         "",
-        f"* {counted(report.sessions_read, 'session')} with something new, "
-        f"{counted(report.human_turns, 'human turn')}; "
-        f"{counted(report.sessions_known, 'session')} known in all projects.",
-        *(f"* {line}" for line in read_along(report.sessions_elsewhere)),
-        *(f"* {inline(left_out(count, reason))}" for reason, count in report.left_out),
-        *([f"* {report.postponed} postponed to the next run"] if report.postponed else []),
-        f"* {counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
-        f"{counted(report.tasks_train, 'task')} to train on, {counted(report.tasks_holdout, 'task')} "
-        "held out for the exam.",
-        *(f"* {inline(no_task(count, code))}" for code, count in report.skipped),
+        *(f"* {inline(line)}" for line in read_lines(report)),
         "",
         "## Learned",
         "",
@@ -62,15 +64,45 @@ def markdown(report: CycleReport) -> str:
         *_missing(report.missing),
         "## Cost",
         "",
-        f"* {spend_line(report.spend)}",
-        f"* {counted(report.trials, 'scored trial')}",
-        *(f"* {counted(count, 'trial')} lost in arm {inline(arm)}" for arm, count in report.lost_by_arm),
+        *(f"* {inline(line)}" for line in job_lines(report)),
         *(f"* {line}" for line in limits_told(report)),
         "",
         *(["## Notes", "", *(f"* {inline(note)}" for note in report.notes), ""] if report.notes else []),
         *([f"**Broke off:** {inline(report.failed)}", ""] if report.failed else []),
     ]
     return "\n".join(lines)
+
+
+def read_lines(report: CycleReport) -> list[str]:
+    """What a cycle stood on: what it knew of its projects, what was new of that, and what gave no task."""
+    return [
+        f"{stands_on(report)}; {counted(report.sessions_known, 'session')} known in all projects",
+        *read_along(report.sessions_elsewhere),
+        *(left_out(count, reason) for reason, count in report.left_out),
+        *([f"{report.postponed} postponed to the next run"] if report.postponed else []),
+        f"{counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
+        f"{counted(report.tasks_train, 'task')} to practise on, {report.tasks_holdout} held out for the exam",
+        *(no_task(count, code) for code, count in report.skipped),
+    ]
+
+
+def stands_on(report: CycleReport) -> str:
+    """How many sessions there are to learn from. A run goes by all of them, not by what is new alone."""
+    new = f"{counted(report.sessions_read, 'session')} with something new"
+    turns = counted(report.human_turns, "human turn")
+    if report.sessions_own is None:
+        return f"{new}, {turns}"
+    whose = (
+        "all projects"
+        if report.roots is None
+        else "its project"
+        if len(report.roots) == 1
+        else "its projects"
+    )
+    return (
+        f"{counted(report.sessions_own, 'session')} of {whose} known, {report.sessions_read} of them with "
+        f"something new since the last run, {turns} in these"
+    )
 
 
 def setting(report: CycleReport) -> str:
@@ -95,7 +127,7 @@ def missing_line(missing: Sequence[Absent]) -> str:
     """How many of what kind, in one line."""
     counts = Counter(absent.kind for absent in missing)
     told = ", ".join(f"{count} x {kind}" for kind, count in sorted(counts.items()))
-    return f"of your configuration and projects not there in the practice, in either arm: {told}"
+    return f"of your configuration and projects not there in the practice: {told}"
 
 
 def _missing(missing: Sequence[Absent]) -> list[str]:
@@ -104,7 +136,7 @@ def _missing(missing: Sequence[Absent]) -> list[str]:
     return [
         "## Not there in the practice",
         "",
-        "Of your configuration and your projects; neither arm had it:",
+        "Of your configuration and your projects; no try had it, without or with the edit:",
         "",
         *(f"* {inline(f'{absent.kind}: {absent.name} ({absent.place})')}" for absent in missing),
         "",
@@ -128,10 +160,10 @@ def _learned(item: Learned) -> list[str]:
         lines += [f"Proposal `{item.draft}`: `nightschool show {item.draft} --diff`", ""]
     if item.base is not None or item.proposal is not None:
         lines += [
-            "| arm | score | 95 % interval | fresh trials |",
+            "| tried | passed | likely between | fresh tries |",
             "| --- | --- | --- | --- |",
-            _row("base", item.base),
-            _row("proposal", item.proposal),
+            _row("without the edit", item.base),
+            _row("with the edit", item.proposal),
             "",
         ]
     if item.edits:
@@ -175,18 +207,33 @@ def promise(ledger: Iterable[AlphaEntry], now: datetime) -> str | None:
 def _row(arm: str, value: Estimate | None) -> str:
     if value is None:
         return f"| {arm} | unknown | | 0 |"
-    return f"| {arm} | {value.mean:.2f} | {value.low:.2f} to {value.high:.2f} | {value.n} |"
+    return f"| {arm} | {value.mean:.0%} | {value.low:.0%} and {value.high:.0%} | {value.n} |"
 
 
 def cycle_line(report: CycleReport) -> str:
     """What a cycle read and tried, and how long it took, in one line."""
     minutes = (report.ended_at - report.started_at).total_seconds() / 60
-    lost = "".join(f", {count} lost in arm {arm}" for arm, count in report.lost_by_arm)
     return (
-        f"{counted(report.sessions_read, 'session')} with something new, {report.tasks_train} train and "
-        f"{counted(report.tasks_holdout, 'held-out task')}, {counted(report.trials, 'scored trial')}{lost}; "
-        f"{minutes:.1f} minutes"
+        f"{stands_on(report)}; {counted(report.tasks_train, 'task')} to practise on, "
+        f"{report.tasks_holdout} held out for the exam; {minutes:.1f} minutes"
     )
+
+
+def job_lines(report: CycleReport) -> list[str]:
+    """What a cycle's jobs were for, so that each figure is a part of another one that is told."""
+    kinds: Counter[str] = Counter()
+    for purpose, count in report.tries:
+        kinds[MADE_FOR.get(purpose, purpose)] += count
+    parts = ", ".join(f"{count} {what}" for what, count in kinds.items())
+    written = f", {counted(report.edit_jobs, 'job')} that wrote edits" if report.edit_jobs else ""
+    tried = counted(report.trials, "scored try", "scored tries")
+    lost = ", ".join(f"{count} {ARMS.get(arm, arm)}" for arm, count in report.lost_by_arm)
+    stayed = f"tries that stayed lost, though each was started again: {lost}; they count in no exam"
+    return [
+        spend_line(report.spend),
+        f"{tried}{f': {parts}' if parts else ''}{written}",
+        *([stayed] if lost else []),
+    ]
 
 
 def spend_line(spend: Spend) -> str:

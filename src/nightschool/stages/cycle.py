@@ -55,7 +55,7 @@ from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestRequest, cursors_kept
 from nightschool.stages.mine import Mined, pooled
-from nightschool.stages.noting import losses, practised, quiet, said_twice, stale
+from nightschool.stages.noting import edit_jobs, losses, practised, quiet, said_twice, stale, tries
 from nightschool.stages.outlook import Foresight, Outlook, Remembered
 from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
@@ -192,6 +192,7 @@ class Cycle:
             sandbox=self.sandbox,
             mode=self.policy.mode,
             sessions_read=len(prepared.own),
+            sessions_own=prepared.known_own,
             sessions_elsewhere=prepared.elsewhere,
             sessions_known=prepared.sessions_known,
             human_turns=sum(len(session.human_turns) for session in prepared.own),
@@ -210,6 +211,8 @@ class Cycle:
             worked=self.door.worked,
             ended_by=ended_by(self.door.stopped_by(), learned),
             trials=self.replay.made,
+            tries=tries(self.store, self.number),
+            edit_jobs=edit_jobs(self.store, self.number),
             lost_by_arm=tuple(sorted(self.replay.lost.items())),
             notes=(
                 *self.notes,

@@ -12,8 +12,9 @@ from textwrap import shorten
 
 from nightschool.core.cycles import Learned
 from nightschool.core.harness import Target
-from nightschool.core.jobs import LostTry
+from nightschool.core.jobs import Finished, LostTry, Role
 from nightschool.core.ports import LiveFiles, Store
+from nightschool.core.trials import Trial
 from nightschool.rules.gate import Policy
 from nightschool.rules.standing import say_the_same
 from nightschool.rules.telling import counted
@@ -37,6 +38,16 @@ def losses(store: Store, cycle: str, stops: Iterable[Stop]) -> tuple[str, ...]:
         f"{counted(count, 'try was', 'tries were')} lost: {shorten(why, LOSS_WIDTH)}"
         for why, count in lost.most_common(LOSSES)
     )
+
+
+def tries(store: Store, cycle: str) -> tuple[tuple[str, int], ...]:
+    """What the trials of a cycle were made for."""
+    return tuple(sorted(Counter(trial.purpose for trial in store.find(Trial, owner=cycle)).items()))
+
+
+def edit_jobs(store: Store, cycle: str) -> int:
+    """The jobs of a cycle that wrote edits."""
+    return sum(job.role is Role.EDIT for job in store.find(Finished, owner=cycle))
 
 
 def practised(mined: Mined, learned: Sequence[Learned]) -> tuple[str, ...]:

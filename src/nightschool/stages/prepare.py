@@ -33,6 +33,8 @@ class Prepared(Value):
     own: tuple[Session, ...] = ()
     """Sessions of the projects that the run is about with something new since the last run that was about
     them, whichever run read it."""
+    known_own: int | None = None
+    """Sessions of these projects, new or not; None where no session was asked."""
     elsewhere: int = 0
     """Harvested sessions of other projects: read for the runs of theirs."""
 
@@ -72,6 +74,7 @@ class Preparation:
             mined=mined,
             sessions_known=len(sessions),
             own=self._news(harvested.sessions, sessions),
+            known_own=len(self._own(sessions)),
             elsewhere=len(harvested.sessions) - len(self._own(harvested.sessions)),
         )
 

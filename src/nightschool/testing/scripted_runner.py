@@ -41,7 +41,7 @@ def quoting_editor(job: Job) -> str:
         "anchor": "",
         "session": moment["session"],
         "turn": moment["turn"],
-        "why": f"said in {len({one['session'] for one in moments})} sessions",
+        "why": "it was said more than once" if len(moments) > 1 else "it was said",
     }
     return json.dumps({"edits": [edit]}, ensure_ascii=False)
 
