@@ -15,7 +15,7 @@ from nightschool.core.proposals import Edit, RefusedEdit
 from nightschool.core.tasks import Moment
 from nightschool.core.trials import AlphaEntry, Estimate
 from nightschool.core.values import digest_of
-from nightschool.rules.report import cycle_line, markdown, promise, spend_line
+from nightschool.rules.report import cycle_line, job_lines, markdown, promise, spend_line, stands_on
 from report_builders import NOW
 
 MOMENT = Moment(session="s", turn=0, quote="use pnpm")
@@ -56,20 +56,20 @@ REPORT = replace(
         "7 sessions with something new, 20 human turns; 9 sessions known",
         "left out: 2 x headless",
         "3 postponed",
-        "5 corrections, 1 worth an edit; 2 tasks to train on, 4 tasks held out for the exam",
+        "5 corrections, 1 worth an edit; 2 tasks to practise on, 4 held out for the exam",
         "no task from 6 sessions: the files that it began with are not known",
         "3.0 minutes",
         "model: the agent's own choice",
         "certified: it passed the gate and waits for your review**: the wealth reached 20",
         "Proposal `d-1`",
-        "| base | 0.25 | 0.10 to 0.50 | 12 |",
-        "| proposal | unknown | | 0 |",
+        "| without the edit | 25% | 10% and 50% | 12 |",
+        "| with the edit | unknown | | 0 |",
         "replace: Use npm. by: Use pnpm. (said twice)",
         "delete: \\# x \\<b\\>: no rule reads so",
         "10 tokens known, 1 job did not tell",
         "$0.50 known, 2 jobs did not tell",
-        "1 trial lost in arm draft",
-        "6 scored trials",
+        "tries that stayed lost, though each was started again: 1 with the edit",
+        "6 scored tries",
         "* a note",
     ],
 )
@@ -138,6 +138,40 @@ def test_the_document_holds_the_same() -> None:
 
 def test_a_cycle_in_one_line() -> None:
     """Beside a proposal stands what its cycle read and tried, how long it took and what it lost."""
-    line = cycle_line(replace(REPORT, trials=80, lost_by_arm=(("draft", 4),)))
-    assert "80 scored trials, 4 lost in arm draft" in line
-    assert f"{REPORT.tasks_holdout} held-out tasks" in line
+    line = cycle_line(REPORT)
+    assert f"{REPORT.tasks_holdout} held out for the exam; 3.0 minutes" in line
+
+
+def test_the_figures_of_jobs_add_up() -> None:
+    """What was tried is told by what for, and jobs that were no tries stand beside it."""
+    made = replace(
+        REPORT,
+        spend=Spend(jobs=34, lost=24),
+        trials=8,
+        tries=(("probe", 1), ("side", 2), ("target", 3), ("train", 2)),
+        edit_jobs=2,
+        lost_by_arm=(("base", 4), ("draft", 4)),
+    )
+    told = job_lines(made)
+    assert told[0].startswith("34 jobs started, 0 answered from finished ones, 24 lost; ")
+    assert told[1] == (
+        "8 scored tries: 1 to choose guards, 5 in exams, 2 to practise; beside them 2 jobs that wrote edits"
+    )
+    assert told[2] == (
+        "tries that stayed lost, though each was started again: 4 without the edit, 4 with the edit; they "
+        "count in no exam"
+    )
+
+
+@pytest.mark.parametrize(
+    ("project", "told"),
+    [
+        ("/p", "9 sessions of its project known, 0 of them with something new since its last run"),
+        ("", "9 sessions of all projects known, 0 of them with something new since the last run"),
+    ],
+)
+def test_a_run_tells_what_it_stands_on(project: str, told: str) -> None:
+    """Nothing new is not nothing: a run goes by all that is known of its projects."""
+    nothing_new = replace(REPORT, project=project, sessions_own=9, sessions_read=0, human_turns=0)
+    assert stands_on(nothing_new) == told
+    assert stands_on(replace(REPORT, sessions_own=9)).endswith(", 20 human turns in these")

@@ -125,8 +125,12 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
         *([Line("To know before you adopt it", "bold")] if know else []),
         *(f"  * {line}" for line in know),
         *([""] if know else []),
-        *(f"next: {command}" for command in following(case, parts)),
     ]
+
+
+def steps(case: Dossier, parts: Parts) -> Pieces:
+    """What to type next, as the last lines of a screen. A page that may be sent has none."""
+    return [f"next: {command}" for command in following(case, parts)]
 
 
 def silent(case: Dossier, parts: Parts) -> Pieces:

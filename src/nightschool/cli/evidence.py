@@ -15,7 +15,6 @@ from nightschool.cli import dossiers
 from nightschool.cli.pages import Page, Section
 from nightschool.cli.printable import printable
 from nightschool.cli.render import Line, Piece, Table
-from nightschool.cli.run import nothing_learned
 from nightschool.cli.tasks import first_line
 from nightschool.core.cycles import CycleReport
 from nightschool.core.proposals import Draft, Verdict
@@ -109,7 +108,7 @@ def _overview(report: CycleReport) -> Iterator[Piece | str]:
     if report.failed:
         yield Line(f"broke off: {report.failed}", "red")
     if not report.learned:
-        yield nothing_learned(report)
+        yield "Nothing was tried."
         return
     columns = ("your words", "came to", "why", "file", "proposal")
     yield Table(columns=columns, rows=[_row(item) for item in report.learned])

@@ -84,6 +84,4 @@ def show(proposal: Name, *, diff: WithDiff = False, json: Json = False) -> ExitC
             return out.result(dossiers.document(case, parts) | {"to_know": know})
         change = dossiers.shown_diff(case, parts) if diff else []
         told = dossiers.pieces(case, parts, know)
-        # What to type comes last, where the eye is.
-        steps = len(dossiers.following(case, parts))
-        return out.result(None, [*told[: len(told) - steps], *change, *told[len(told) - steps :]])
+        return out.result(None, [*told, *change, *dossiers.steps(case, parts)])

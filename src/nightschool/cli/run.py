@@ -62,6 +62,8 @@ Yes = Annotated[
 ]
 
 CERTIFIED = {"accept", "adopted", "waits-for-review"}
+SUGGESTED = {"undecided", "underpowered"}
+GOES_ON = {"budget-ended", "next-run", "lost"}
 SETTLED = {"already-published", "already-followed", "taken-back", "pinned", "switched-off"}
 """Nothing was tried for these: they are no failure to certify."""
 
@@ -309,10 +311,6 @@ def _file(target: Target) -> str:
     return f"{target.project}/{target.place.removeprefix('project/')}"
 
 
-def nothing_learned(report: CycleReport) -> str:
-    return "nothing to learn yet" if report.corrections else "nothing to learn: no correction was heard"
-
-
 def _aims(learned: Iterable[Learned]) -> list[str]:
     """Which file is edited for which corrections, and why that one: each pair of these once."""
     said: dict[tuple[str, str], list[str]] = {}
@@ -343,7 +341,7 @@ def told(report: CycleReport) -> list[Piece | str]:
     ]
     if rows:
         pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
-        pieces += [Line(f"{_file(item.target)}: {item.aim}", "dim") for item in report.learned if item.target]
+        pieces += [Line(line, "dim") for line in _aims(report.learned)]
     elif report.corrections:
         pieces.append("nothing to learn yet")
     ended = [Line(f"ended by: {report.ended_by}", "dim")] if report.ended_by else []
@@ -354,8 +352,16 @@ def told(report: CycleReport) -> list[Piece | str]:
     ]
     if report.missing:
         pieces.append(Line(missing_line(report.missing), "dim"))
-    found = sorted(report.learned, key=lambda item: item.code not in CERTIFIED)
-    waiting = [item.draft for item in found if item.draft is not None]
-    if waiting:
-        pieces.append(f"next: nightschool show {waiting[0]} --diff")
-    return pieces
+    return [*pieces, _next(report)]
+
+
+def _next(report: CycleReport) -> str:
+    """To look at first what can be adopted, then what may be; once nothing waits, when to come again."""
+    places = (CERTIFIED, SUGGESTED, {item.code for item in report.learned} - SETTLED)
+    for codes in places:
+        for item in report.learned:
+            if item.draft is not None and item.code in codes - {"adopted"}:
+                return f"next: nightschool show {item.draft} --diff"
+    if any(item.code in GOES_ON for item in report.learned):
+        return "next: nightschool run  (it goes on from here)"
+    return "next: nightschool run  (after some more work with your agents)"

@@ -23,6 +23,11 @@ WORDS = {
     "invalid": "the exam says nothing about it",
     "budget-ended": "the budget ended first",
     "next-run": "waits for the next run",
+    "waits-for-review": "waits for your review",
+    "already-published": "adopted already",
+    "already-followed": "followed already: nothing to learn",
+    "no-train-task": "nothing to practise on",
+    "unsafe": "did not pass the safety check",
     "lost": "every attempt was lost",
     "no-edit": "no edit was left to try",
     "taken-back": "you took it back",
@@ -92,16 +97,12 @@ def stands_on(report: CycleReport) -> str:
     turns = counted(report.human_turns, "human turn")
     if report.sessions_own is None:
         return f"{new}, {turns}"
-    whose = (
-        "all projects"
-        if report.roots is None
-        else "its project"
-        if len(report.roots) == 1
-        else "its projects"
-    )
-    return (
-        f"{counted(report.sessions_own, 'session')} of {whose} known, {report.sessions_read} of them with "
-        f"something new since the last run, {turns} in these"
+    whose, last = "all projects", "the last run"
+    if report.roots is not None:
+        whose, last = ("its project", "its last run") if len(report.roots) == 1 else ("its projects", last)
+    known = counted(report.sessions_own, "session")
+    return f"{known} of {whose} known, {report.sessions_read} of them with something new since {last}" + (
+        f", {turns} in these" if report.sessions_read else ""
     )
 
 
@@ -225,7 +226,7 @@ def job_lines(report: CycleReport) -> list[str]:
     for purpose, count in report.tries:
         kinds[MADE_FOR.get(purpose, purpose)] += count
     parts = ", ".join(f"{count} {what}" for what, count in kinds.items())
-    written = f", {counted(report.edit_jobs, 'job')} that wrote edits" if report.edit_jobs else ""
+    written = f"; beside them {counted(report.edit_jobs, 'job')} that wrote edits" if report.edit_jobs else ""
     tried = counted(report.trials, "scored try", "scored tries")
     lost = ", ".join(f"{count} {ARMS.get(arm, arm)}" for arm, count in report.lost_by_arm)
     stayed = f"tries that stayed lost, though each was started again: {lost}; they count in no exam"

@@ -26,7 +26,7 @@ from nightschool.stages.silences import silences
 
 LOSSES = 3
 LOSS_WIDTH = 300
-LACKS = "replays run without a network and without logins of other tools; what needs them fails in both arms"
+LACKS = "replays run without a network and without logins of other tools; what needs them fails"
 
 
 def losses(store: Store, cycle: str, stops: Iterable[Stop]) -> tuple[str, ...]:
