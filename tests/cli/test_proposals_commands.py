@@ -259,8 +259,23 @@ def test_reject_keeps_the_reason(desk: Desk) -> None:
         "reject", draft.id, "--reason", "one project only"
     )
     assert "rejected already by ada" in desk.says("reject", draft.id, "--reason", "again")
-    assert "cannot approve a proposal that is rejected" in desk.says("adopt", draft.id, code=4)
+    assert "cannot adopt a proposal that you turned down" in desk.says("adopt", draft.id, code=4)
     assert desk.file.read_bytes() == BEFORE
+    assert draft.id not in desk.says("proposals")
+
+
+def test_no_verdict_is_listed_and_can_be_turned_down(desk: Desk) -> None:
+    """A proposal whose exam could say nothing has a word of its own, is listed, and takes the person's no
+    with its reason; no reason of theirs carries it into the file."""
+    draft = desk.propose(kind=VerdictKind.INVALID)
+    listed = " ".join(desk.says("proposals").split())
+    assert f"{draft.id} no verdict" in listed
+    assert "No verdict: the exam could say nothing about it" in listed
+    assert f"nightschool reject {draft.id} --reason WHY" in desk.says("show", draft.id)
+    refused = desk.says("adopt", draft.id, "--reason", "please", code=4)
+    assert "whose exam could say nothing about it" in refused
+    assert f"rejected {draft.id}: too broad" in desk.says("reject", draft.id, "--reason", "too broad")
+    assert desk.gives("show", draft.id)["reviews"][0]["reason"] == "too broad"
     assert draft.id not in desk.says("proposals")
 
 

@@ -16,7 +16,8 @@ from nightschool.adapters.workspaces import Workspaces
 from nightschool.core.cycles import CycleReport
 from nightschool.core.forgetting import STAND_IN, Forgotten, IgnoreList, Unfinished
 from nightschool.core.jobs import Finished, Reservation
-from nightschool.core.proposals import Draft, Pin, Release, Status
+from nightschool.core.pins import Pin
+from nightschool.core.proposals import Draft, Release, Status
 from nightschool.core.sandboxes import SandboxPlan
 from nightschool.core.sessions import Offset, Session, ToolCall
 from nightschool.core.tasks import (

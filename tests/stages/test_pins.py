@@ -8,8 +8,9 @@ import pytest
 
 from nightschool.adapters.live_files import FileSystemLiveFiles
 from nightschool.core.errors import Busy, NotAllowed
+from nightschool.core.pins import Pin
 from nightschool.core.ports import Store
-from nightschool.core.proposals import Pin, Release
+from nightschool.core.proposals import Release
 from nightschool.stages.pins import pin, pinned, pins, unpin
 from nightschool.stages.releases import LOCK
 from nightschool.testing.clock import FakeClock

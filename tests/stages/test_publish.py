@@ -267,7 +267,7 @@ def test_reject_remembers_the_reason_and_bars_the_way(store: MemoryStore, path: 
     assert (review.decision, review.reason) == (Decision.REJECT, "too broad")
     assert reject(draft.id, store=store, clock=LATER, actor="bob", reason="again") == review
     assert store.find(Review) == (review,)
-    with pytest.raises(NotAllowed, match="rejected") as refused:
+    with pytest.raises(NotAllowed, match="turned down") as refused:
         adopted(store, draft, path, reason="please")
     assert codes(refused) == {"wrong-state"}
     assert path.read_bytes() == BEFORE
@@ -279,5 +279,5 @@ def test_what_is_published_is_not_rejected(store: MemoryStore, path: Path) -> No
     with pytest.raises(NotAllowed, match="name"):
         reject(draft.id, store=store, clock=FakeClock(), actor="", reason="no")
     adopted(store, draft, path)
-    with pytest.raises(NotAllowed, match="published"):
+    with pytest.raises(NotAllowed, match="adopted already"):
         reject(draft.id, store=store, clock=FakeClock(), actor="ada", reason="no")

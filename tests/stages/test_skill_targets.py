@@ -134,7 +134,7 @@ def test_an_exam_without_the_skill_says_nothing(place: Place) -> None:
         assert (learned.code, learned.draft is not None) == ("invalid", True)
         assert "did not load the skill" in learned.why
         assert learned.draft is not None
-        assert dossier(parts.store, learned.draft).status is Status.EVALUATION_FAILED
+        assert dossier(parts.store, learned.draft).status is Status.NO_VERDICT
 
 
 @pytest.mark.parametrize(

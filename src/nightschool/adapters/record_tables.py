@@ -21,7 +21,8 @@ from sqlalchemy.types import TypeEngine
 from nightschool.core.cycles import CycleReport
 from nightschool.core.forgetting import Forgotten, Skipped, Unfinished
 from nightschool.core.jobs import Finished, LostTry, Reservation
-from nightschool.core.proposals import Draft, Pin, RefusedEdit, Release, Review, SafetyReport, Verdict
+from nightschool.core.pins import Pin
+from nightschool.core.proposals import Draft, RefusedEdit, Release, Review, SafetyReport, Verdict
 from nightschool.core.sessions import Offset, Session, Window
 from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVersion, Task, TaskMark
 from nightschool.core.trials import AlphaEntry, Draw, LostPair, Pair, Partition, Trial

@@ -13,7 +13,7 @@ from nightschool.cli.reading import run_for
 from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.cli.verdicts import examined
 from nightschool.core.cycles import CycleReport
-from nightschool.core.proposals import Decision, Release, Status, Step, Verdict
+from nightschool.core.proposals import Decision, Release, Status, Step
 from nightschool.core.tasks import Correction
 from nightschool.rules import scores
 from nightschool.rules.report import cycle_line, job_lines
@@ -35,7 +35,7 @@ Pieces = list[Piece | str]
 
 def row(case: Dossier, parts: Parts) -> dict[str, object]:
     """A proposal in a list."""
-    verdict = _verdict(case)
+    verdict = case.verdict
     return {
         "id": case.draft.id,
         "status": case.status,
@@ -59,7 +59,7 @@ def listed(cases: Sequence[Dossier], parts: Parts, title: str = "") -> Table:
     """Proposals as a table."""
     rows = []
     for case in cases:
-        verdict = _verdict(case)
+        verdict = case.verdict
         kind, pairs = (verdict.kind, verdict.pairs) if verdict else (None, 0)
         base, proposal = (verdict.base, verdict.proposal) if verdict else (None, None)
         rows.append(
@@ -92,7 +92,7 @@ def document(case: Dossier, parts: Parts) -> dict[str, object]:
         "reviews": case.reviews,
         "releases": case.releases,
         "refused_edits": refused(case),
-        "silent": silences(_verdict(case), parts.store, parts.policy()),
+        "silent": silences(case.verdict, parts.store, parts.policy()),
         "diff": difference(case.draft, parts),
         "report": _report(case, parts.store),
         "next": following(case, parts),
@@ -116,7 +116,7 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
         *(line for number, edit in enumerate(draft.edits, start=1) for line in _edit(number, edit)),
         *_refused(refused(case)),
         "",
-        *examined(draft, _verdict(case)),
+        *examined(draft, case.verdict),
         *silent(case, parts),
         "",
         *_safety(case),
@@ -135,7 +135,7 @@ def steps(case: Dossier, parts: Parts) -> Pieces:
 
 def silent(case: Dossier, parts: Parts) -> Pieces:
     """Tasks of its exam that tell nothing, with the way out and what that costs."""
-    found = silences(_verdict(case), parts.store, parts.policy())
+    found = silences(case.verdict, parts.store, parts.policy())
     if found is None:
         return []
     return [
@@ -223,7 +223,7 @@ def refused(case: Dossier) -> list[RefusedEdit]:
 
 def cycle_of(case: Dossier) -> str | None:
     """The cycle that examined it last, else the one that made it; None for what a person made anew."""
-    verdict = _verdict(case)
+    verdict = case.verdict
     if verdict is not None:
         return verdict.cycle
     return case.draft.cycle if case.draft.made_from is None else None
@@ -285,10 +285,12 @@ def following(case: Dossier, parts: Parts) -> tuple[str, ...]:
     name = case.draft.id
     if case.status is Status.PUBLISHED:
         return (f"nightschool undo {name}",)
+    reject = f"nightschool reject {name} --reason WHY"
+    if case.status is Status.NO_VERDICT:
+        return (reject,)
     if case.status not in OPEN:
         return ("nightschool proposals",)
-    reject = (f"nightschool reject {name} --reason WHY",) if case.status in WAITING else ()
-    return (onward(case, parts), *reject)
+    return (onward(case, parts), *((reject,) if case.status in WAITING else ()))
 
 
 def onward(case: Dossier, parts: Parts) -> str:
@@ -314,10 +316,6 @@ def run_again(case: Dossier) -> str:
 def adopting(case: Dossier) -> str:
     """The command that adopts it: without a certificate it takes a reason."""
     return f"nightschool adopt {shlex.quote(case.draft.id)}" + ("" if case.certified else " --reason WHY")
-
-
-def _verdict(case: Dossier) -> Verdict | None:
-    return case.verdicts[-1] if case.verdicts else None
 
 
 def _edit(number: int, edit: Edit) -> Pieces:

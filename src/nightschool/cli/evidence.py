@@ -17,7 +17,7 @@ from nightschool.cli.printable import printable
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.cli.tasks import first_line
 from nightschool.core.cycles import CycleReport
-from nightschool.core.proposals import Draft, Verdict
+from nightschool.core.proposals import Draft
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Draw, Trial
 from nightschool.rules.limits import limits_told
@@ -83,7 +83,7 @@ def proposed(report: CycleReport, parts: Parts) -> list[Dossier]:
     """The proposals of a cycle as it left them, but for those that were forgotten."""
     named = dict.fromkeys(item.draft for item in report.learned if item.draft is not None)
     there = [name for name in named if parts.store.get(Draft, name) is not None]
-    return [_as_left(dossier(parts.store, name), report.cycle, parts) for name in there]
+    return [_as_left(dossier(parts.store, name), report.cycle) for name in there]
 
 
 def tries(case: Dossier, parts: Parts) -> list[dict[str, object]]:
@@ -136,19 +136,19 @@ def _learned(item: Learned, cycle: str, parts: Parts) -> Section:
 def _proposal(case: Dossier, parts: Parts, cycle: str | None) -> Pieces:
     """As `show --diff` tells it, with its tries; of a cycle, as that cycle left it."""
     if cycle is not None:
-        case = _as_left(case, cycle, parts)
+        case = _as_left(case, cycle)
     return [*dossiers.pieces(case, parts), "", *_tries(case, parts), "", *dossiers.shown_diff(case, parts)]
 
 
-def _as_left(case: Dossier, cycle: str, parts: Parts) -> Dossier:
-    spoken = parts.store.get(Verdict, f"{case.draft.digest}.{cycle}")
-    return case if spoken is None else replace(case, verdicts=(spoken,))
+def _as_left(case: Dossier, cycle: str) -> Dossier:
+    names = [verdict.cycle for verdict in case.verdicts]
+    return replace(case, verdicts=case.verdicts[: names.index(cycle) + 1]) if cycle in names else case
 
 
 def _tallied(case: Dossier, parts: Parts) -> Sequence[Tally]:
     """Of the projects that its cycle was about, up to the end of that cycle: a correction may be practised
     in another project, or once more, at any later time."""
-    verdict = case.verdicts[-1] if case.verdicts else None
+    verdict = case.verdict
     if verdict is None or case.candidate is None:
         return ()
     store = parts.store

@@ -48,7 +48,7 @@ def explain(name: str, out: Output) -> ExitCode:
             actor=parts.actor,
         )
         demands = list(_demands(against))
-        verdict = case.verdicts[-1] if case.verdicts else None
+        verdict = case.verdict
         document = {
             "proposal": case.draft.id,
             "status": case.status,
@@ -68,9 +68,9 @@ def _conditions(case: Dossier, parts: Parts) -> Sequence[Condition]:
     from nightschool.rules.pairing import Losses  # noqa: PLC0415
     from nightschool.stages.examine import EXAMINED  # noqa: PLC0415
 
-    if not case.verdicts:
+    verdict = case.verdict
+    if verdict is None:
         return ()
-    verdict = case.verdicts[-1]
     pairs: list[Pair] = []
     lost: list[LostPair] = []
     if verdict.wealth_key is not None:
@@ -96,7 +96,7 @@ def _told(
     demands: Sequence[tuple[str, list[str]]],
     parts: Parts,
 ) -> list[Piece | str]:
-    verdict = case.verdicts[-1] if case.verdicts else None
+    verdict = case.verdict
     told: list[Piece | str] = [
         Line(f"{case.draft.id}: {dossiers.shown_status(case, parts)}", "bold"),
         f"your words: {dossiers.words(case, parts.store) or 'not known any more'}",

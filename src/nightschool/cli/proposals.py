@@ -15,6 +15,7 @@ All = Annotated[bool, typer.Option("--all", help="Those too that were rejected o
 Name = Annotated[str, typer.Argument(metavar="ID", help="Id of a proposal, or its beginning.")]
 UNDER_WAY = "Not examined yet: a run is at work now"
 BROKEN_OFF = "Not examined: the run was broken off, and the next one goes on with it"
+UNSAID = "No verdict: the exam could say nothing about it. You can turn it down, with a reason"
 WithDiff = Annotated[bool, typer.Option("--diff", help="Show the change of the file, line by line.")]
 
 
@@ -24,7 +25,8 @@ def proposals(
     """List the edits that are proposed to you: those that wait for your word, then the others.
 
     One that is in review passed the gate. A suggestion did not, or not yet: it is adopted only with a
-    reason of yours. With --project those for its files and for your own, which are read there too.
+    reason of yours. One with no verdict sat an exam that could not tell; it can be turned down. With
+    --project those for its files and for your own, which are read there too.
 
     \b
     Example:
@@ -42,8 +44,9 @@ def proposals(
         kept = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
         waiting = dossiers.waiting(known[::-1], parts)
         begun = [case for case in kept if case.status is Status.DRAFT]
-        settled = [case for case in kept if case.status not in dossiers.WAITING and case not in begun]
-        cases = [*waiting, *begun, *settled]
+        unsaid = [case for case in kept if case.status is Status.NO_VERDICT]
+        settled = [case for case in kept if case not in [*waiting, *unsaid, *begun]]
+        cases = [*waiting, *unsaid, *begun, *settled]
         document = {
             "proposals": [dossiers.row(case, parts) for case in cases],
             "not_listed": len(known) - len(cases),
@@ -52,6 +55,7 @@ def proposals(
             piece
             for title, some in (
                 ("Waiting for your word", waiting),
+                (UNSAID, unsaid),
                 (UNDER_WAY if parts.store.holder("cycle") is not None else BROKEN_OFF, begun),
                 ("Settled", settled),
             )

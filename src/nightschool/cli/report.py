@@ -117,7 +117,7 @@ def _content(parts: Parts, name: str | None, kind: str, root: str) -> tuple[str,
 
     if name is not None and name.startswith("d-"):
         case = dossier(parts.store, name)
-        cycle = case.verdicts[-1].cycle if case.verdicts else case.draft.cycle
+        cycle = case.verdict.cycle if case.verdict else case.draft.cycle
         if kind == "json":
             document = dossiers.document(case, parts) | _evidence(case, parts)
             return case.draft.id, cycle, json_text(document) + "\n"

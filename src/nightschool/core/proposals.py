@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -127,6 +127,7 @@ VerdictCode = Literal[
     "never-triggered",
 ]
 """Why, in a word. Only a draft of a skill can be "never triggered": memory is always loaded."""
+SAID_WITHOUT_A_TRY: frozenset[VerdictCode] = frozenset({"few-pairs", "few-targets", "gate-off"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +183,18 @@ class Verdict(Record):
     @property
     def owner(self) -> str:
         return self.draft
+
+    @property
+    def rests_on_pairs(self) -> bool:
+        """Whether something was tried for it. What was said without a try is no evidence on the draft."""
+        return self.pairs > 0 and self.code not in SAID_WITHOUT_A_TRY
+
+
+def speaking(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """The verdict that speaks of a draft: the newest that rests on pairs, else the newest. A run that could
+    try nothing (a small budget, an endpoint that is away) leaves standing what pairs showed before."""
+    tried = [verdict for verdict in verdicts if verdict.rests_on_pairs]
+    return next(iter((tried or list(verdicts))[::-1]), None)
 
 
 class Risk(StrEnum):
@@ -290,34 +303,14 @@ class Release(Record):
         return self.number
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pin(Record):
-    """A person's word that a file is to be left as it is, or (`holds` False) no longer. The newest counts."""
-
-    number: str
-    """Ordered: `p-0001`."""
-    path: str
-    """The real path."""
-    holds: bool
-    actor: str
-    reason: str = ""
-    at: datetime
-
-    @property
-    def id(self) -> str:
-        return self.number
-
-    @property
-    def owner(self) -> str:
-        return self.path
-
-
 class Status(StrEnum):
     """Of a draft, derived. Words of DESIGN 7."""
 
     DRAFT = "draft"
     SAFETY_FAILED = "safety failed"
     EVALUATION_FAILED = "evaluation failed"
+    NO_VERDICT = "no verdict"
+    """Its exam was invalid: neither for nor against it. A person can turn it down, not take it."""
     IN_REVIEW = "in review"
     SUGGESTED = "suggestion"
     """In review too, but not certified: taken only with a reason."""
@@ -343,7 +336,12 @@ class Dossier(Value):
     @property
     def certified(self) -> bool:
         """Whether the gate accepted it; if not, only a person's reason carries it."""
-        return bool(self.verdicts) and self.verdicts[-1].kind is VerdictKind.ACCEPT
+        return self.verdict is not None and self.verdict.kind is VerdictKind.ACCEPT
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The one that speaks of it."""
+        return speaking(self.verdicts)
 
 
 class Act(StrEnum):
@@ -360,6 +358,7 @@ TRANSITIONS: dict[tuple[Status, Act], Status] = {
     (Status.IN_REVIEW, Act.REJECT): Status.REJECTED,
     (Status.SUGGESTED, Act.REJECT): Status.REJECTED,
     (Status.APPROVED, Act.REJECT): Status.REJECTED,
+    (Status.NO_VERDICT, Act.REJECT): Status.REJECTED,
     (Status.APPROVED, Act.PUBLISH): Status.PUBLISHED,
     (Status.PUBLISHED, Act.UNDO): Status.ROLLED_BACK,
     (Status.ROLLED_BACK, Act.APPROVE): Status.APPROVED,
@@ -367,13 +366,40 @@ TRANSITIONS: dict[tuple[Status, Act], Status] = {
 }
 
 
+STANDS_AS: dict[Status, str] = {
+    Status.DRAFT: "that was not looked at yet",
+    Status.SAFETY_FAILED: "that did not pass the safety check",
+    Status.EVALUATION_FAILED: "that failed its exam",
+    Status.NO_VERDICT: "whose exam could say nothing about it",
+    Status.IN_REVIEW: "that passed its exam and waits for your word",
+    Status.SUGGESTED: "that is a suggestion",
+    Status.APPROVED: "that is approved already",
+    Status.REJECTED: "that you turned down",
+    Status.PUBLISHED: "that is adopted already",
+    Status.ROLLED_BACK: "that you took back",
+}
+DONE_TO: dict[str, str] = {Act.APPROVE: "adopt", Act.PUBLISH: "adopt", Act.REJECT: "reject"}
+
+
+def _refusal(status: Status, act: Act) -> str:
+    return f"cannot {DONE_TO.get(act, act)} a proposal {STANDS_AS[status]}"
+
+
 def advance(status: Status, act: Act) -> Status:
     """Follow the table, or say why not."""
     try:
         return TRANSITIONS[status, act]
     except KeyError:
-        text = f"cannot {act} a proposal that is {status}"
-        raise NotAllowed([("wrong-state", text)]) from None
+        raise NotAllowed([("wrong-state", _refusal(status, act))]) from None
+
+
+AFTER_EXAM: dict[VerdictKind, Status] = {
+    VerdictKind.ACCEPT: Status.IN_REVIEW,
+    VerdictKind.UNDECIDED: Status.SUGGESTED,
+    VerdictKind.UNDERPOWERED: Status.SUGGESTED,
+    VerdictKind.INVALID: Status.NO_VERDICT,
+    VerdictKind.REJECT: Status.EVALUATION_FAILED,
+}
 
 
 def status_of(
@@ -386,10 +412,10 @@ def status_of(
 ) -> Status:
     """The status of a draft from the evidence on its digest. Evidence on another digest is not looked at.
 
-    Each iterable is in the order of writing; the newest of a kind speaks.
+    Each iterable is in the order of writing; the newest of a kind speaks, of verdicts as `speaking` says.
     """
     status = examined = _examined(draft, safety, verdicts)
-    if status not in {Status.IN_REVIEW, Status.SUGGESTED}:
+    if status not in {Status.IN_REVIEW, Status.SUGGESTED, Status.NO_VERDICT}:
         return status
     acts = [(review.at, review.decision) for review in reviews if review.draft == draft.digest]
     done = [(r.at, r) for r in releases if r.draft == draft.digest and r.step is Step.DONE]
@@ -412,13 +438,7 @@ def _examined(draft: Draft, safety: Iterable[SafetyReport], verdicts: Iterable[V
         return Status.DRAFT
     if not reports[-1].passed:
         return Status.SAFETY_FAILED
-    spoken = [verdict for verdict in verdicts if verdict.draft == draft.digest]
-    if not spoken:
+    spoken = speaking([verdict for verdict in verdicts if verdict.draft == draft.digest])
+    if spoken is None:
         return Status.DRAFT if draft.made_from is None else Status.SUGGESTED
-    match spoken[-1].kind:
-        case VerdictKind.ACCEPT:
-            return Status.IN_REVIEW
-        case VerdictKind.UNDECIDED | VerdictKind.UNDERPOWERED:
-            return Status.SUGGESTED
-        case VerdictKind.REJECT | VerdictKind.INVALID:
-            return Status.EVALUATION_FAILED
+    return AFTER_EXAM[spoken.kind]

@@ -13,10 +13,10 @@ from datetime import datetime
 from nightschool.core.cycles import CycleReport, Learned
 from nightschool.core.forgetting import STAND_IN, stand_in
 from nightschool.core.jobs import Finished, LostTry, Reservation, Role
+from nightschool.core.pins import Pin
 from nightschool.core.proposals import (
     Draft,
     Edit,
-    Pin,
     RefusedEdit,
     Release,
     Review,

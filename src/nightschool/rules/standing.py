@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nightschool.core.harness import Harness, LiveFile, Target
-from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Status, VerdictKind
+from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Status, Verdict, VerdictKind
 from nightschool.core.tasks import Candidate
 from nightschool.core.values import digest_bytes
 from nightschool.rules.memory_block import parse
@@ -69,10 +69,18 @@ def open_draft(cases: Sequence[Dossier], target: Target, base: Harness, live: Li
     hold-out are others.
     """
     for case in reversed(cases):
-        undecided = case.status in {Status.DRAFT, Status.SUGGESTED} or _invalid(case)
+        undecided = case.status in {Status.DRAFT, Status.SUGGESTED, Status.NO_VERDICT}
         if undecided and _fits(case.draft, target, base, live):
             return case.draft
     return None
+
+
+def came_to(verdict: Verdict, before: Verdict | None) -> tuple[VerdictKind, str]:
+    """What a draft came to in a run. `before`: the verdict that spoke of it till then. It stands where this
+    one tried nothing."""
+    if before is None or verdict.rests_on_pairs or not before.rests_on_pairs:
+        return verdict.kind, verdict.why
+    return before.kind, f"{verdict.why}; what its exam showed before stands: {before.why}"
 
 
 def turned_down(
@@ -91,7 +99,7 @@ def turned_down(
             edit=edit, code="repeats-rejected", text=_reason(case), candidate=candidate.id, cycle=cycle
         )
         for case in cases
-        if case.status in TURNED_DOWN and not _invalid(case)
+        if case.status in TURNED_DOWN
         if case.status is Status.EVALUATION_FAILED or case.draft.target == target
         for edit in case.draft.edits
     ]
@@ -120,10 +128,6 @@ def _rules(draft: Draft) -> frozenset[str]:
 def _correction(case: Dossier) -> str:
     """What it answers; its own name where that is not known any more."""
     return case.draft.id if case.candidate is None else case.candidate.correction
-
-
-def _invalid(case: Dossier) -> bool:
-    return case.status is Status.EVALUATION_FAILED and case.verdicts[-1].kind is VerdictKind.INVALID
 
 
 def _reason(case: Dossier) -> str:

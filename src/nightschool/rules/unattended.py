@@ -12,7 +12,7 @@ def against(case: Dossier, *, team: bool) -> tuple[tuple[str, str], ...]:
     rule was good for may not be on any task.
     """
     reasons: list[tuple[str, str]] = []
-    verdict = case.verdicts[-1] if case.verdicts else None
+    verdict = case.verdict
     if verdict is None or verdict.kind is not VerdictKind.ACCEPT:
         reasons.append(("not-accepted", "the gate did not accept it"))
     if not case.safety or case.safety[-1].findings:

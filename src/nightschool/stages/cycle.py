@@ -29,7 +29,7 @@ from nightschool.core.ports import (
     Store,
     Vet,
 )
-from nightschool.core.proposals import Draft, RefusedEdit, Verdict, VerdictKind
+from nightschool.core.proposals import Draft, RefusedEdit, Verdict, VerdictKind, speaking
 from nightschool.core.tasks import (
     Candidate,
     HoldoutVersion,
@@ -47,7 +47,7 @@ from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by, slept
 from nightschool.rules.marks import Sitting, sitting
 from nightschool.rules.report import promise
-from nightschool.rules.standing import open_draft, turned_down
+from nightschool.rules.standing import came_to, open_draft, turned_down
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
@@ -265,6 +265,7 @@ class Cycle:
         if not staged.safety.passed:
             why = "; ".join(f"{finding.code}: {finding.text}" for finding in staged.safety.findings)
             return replace(Learned.of(candidate, "unsafe", why), refused=refused + staged.refused)
+        before = speaking(self.store.find(Verdict, draft.digest))
         verdict = self._examine(draft, candidate, mined, base)
         self.unfinished.pop(candidate.id, None)
         bare = verdict.kind is VerdictKind.ACCEPT and verdict.base is None
@@ -273,7 +274,7 @@ class Cycle:
             self.unfinished[candidate.id] = verdict
         else:
             self.store.commit(verdict)
-            code, why, release = self._unattended(draft, verdict)
+            code, why, release = self._unattended(draft, verdict, before)
         return replace(
             Learned.of(candidate, code, why),
             release=release,
@@ -286,10 +287,12 @@ class Cycle:
             pairs=verdict.pairs,
         )
 
-    def _unattended(self, draft: Draft, verdict: Verdict) -> tuple[str, str, str | None]:
+    def _unattended(
+        self, draft: Draft, verdict: Verdict, before: Verdict | None
+    ) -> tuple[str, str, str | None]:
         """Code and reason of what the draft came to, and its release where it was adopted unasked."""
         if self.adopts_for is None or verdict.kind is not VerdictKind.ACCEPT:
-            return verdict.kind, verdict.why, None
+            return *came_to(verdict, before), None
         release, told = adopt_unattended(
             draft.id,
             store=self.store,

@@ -22,8 +22,9 @@ from nightschool.core.forgetting import (
     trace_of,
 )
 from nightschool.core.jobs import Finished, LostTry, Reservation
+from nightschool.core.pins import Pin
 from nightschool.core.ports import Clock, Store
-from nightschool.core.proposals import Draft, Pin, RefusedEdit, Release, Review, SafetyReport, Verdict
+from nightschool.core.proposals import Draft, RefusedEdit, Release, Review, SafetyReport, Verdict
 from nightschool.core.sessions import Offset, Session
 from nightschool.core.tasks import (
     Assignment,

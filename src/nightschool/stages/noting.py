@@ -90,7 +90,7 @@ def said_twice(learned: Sequence[Learned], *, store: Store, place: Callable[[Tar
 def quiet(learned: Sequence[Learned], *, store: Store, policy: Policy) -> Iterator[str]:
     """Tasks that took tries and told nothing."""
     for item in learned:
-        verdicts = () if item.draft is None else dossier(store, item.draft).verdicts
-        found = silences(verdicts[-1] if verdicts else None, store, policy)
+        verdict = None if item.draft is None else dossier(store, item.draft).verdict
+        found = silences(verdict, store, policy)
         if found is not None:
             yield f"the exam of {item.draft} learns nothing from some tasks: {'; '.join(found.lines)}"

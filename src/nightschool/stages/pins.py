@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from nightschool.core.pins import Pin
 from nightschool.core.ports import Clock, LiveFiles, Redact, Store
-from nightschool.core.proposals import Pin
 from nightschool.stages.releases import LOCK
 
 

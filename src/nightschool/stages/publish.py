@@ -229,19 +229,26 @@ def _against_evidence(case: Dossier, reason: str) -> Reasons:
             )
             reasons.append(("waiver-missing", text))
         return reasons
-    if not case.verdicts:
-        return [*reasons, ("verdict-missing", "the gate has not spoken of this revision")]
-    verdict = case.verdicts[-1]
+    return reasons + _against_verdict(case, reason)
+
+
+def _against_verdict(case: Dossier, reason: str) -> Reasons:
+    verdict = case.verdict
+    if verdict is None:
+        return [("verdict-missing", "the gate has not spoken of this revision")]
     match verdict.kind:
         case VerdictKind.ACCEPT:
             pass
         case VerdictKind.UNDECIDED | VerdictKind.UNDERPOWERED:
             if not reason.strip() and not _waived(case):
                 text = f"it is a suggestion, not certified ({verdict.why}): only your reason can carry it"
-                reasons.append(("waiver-missing", text))
-        case VerdictKind.REJECT | VerdictKind.INVALID:
-            reasons.append((f"verdict-{verdict.kind}", f"the gate says {verdict.kind}: {verdict.why}"))
-    return reasons
+                return [("waiver-missing", text)]
+        case VerdictKind.REJECT:
+            return [(f"verdict-{verdict.kind}", f"it failed its exam: {verdict.why}")]
+        case VerdictKind.INVALID:
+            text = f"its exam could say nothing about it: {verdict.why}"
+            return [(f"verdict-{verdict.kind}", text)]
+    return []
 
 
 def _waived(case: Dossier) -> bool:

@@ -13,6 +13,7 @@ from nightschool.core.errors import NotAllowed, UserError
 from nightschool.core.harness import Harness, LiveFile, Target
 from nightschool.core.ports import Clock, LiveFiles, Store, Vet
 from nightschool.core.proposals import (
+    STANDS_AS,
     Act,
     Decision,
     Dossier,
@@ -116,7 +117,7 @@ def _chosen(draft: Draft, numbers: Sequence[int]) -> tuple[Edit, ...]:
 def _against(case: Dossier, now: LiveFile, store: Store) -> Reasons:
     reasons: Reasons = []
     if case.status not in OPEN:
-        text = f"nothing can be made from a proposal that is {case.status}"
+        text = f"nothing can be made from a proposal {STANDS_AS[case.status]}"
         reasons.append(("wrong-state", text))
     pin = pinned(store, now.path)
     if pin is not None:

@@ -42,6 +42,6 @@ def silences(verdict: Verdict | None, store: Store, policy: Policy) -> Silence |
 
 
 def silent_tasks(cases: Iterable[Dossier], store: Store, policy: Policy) -> dict[str, Silent]:
-    """By task, those of the newest verdict of each proposal."""
-    found = (silences(case.verdicts[-1], store, policy) for case in cases if case.verdicts)
+    """By task, those of the verdict that speaks of each proposal."""
+    found = (silences(case.verdict, store, policy) for case in cases)
     return {silent.task: silent for one in found if one is not None for silent in one.tasks}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 
 from nightschool.adapters.record_tables import record_table
-from nightschool.core.proposals import Pin
+from nightschool.core.pins import Pin
 
 revision = "0003"
 down_revision = "0002"
