@@ -133,11 +133,15 @@ def test_no_stream_holds_a_secret(night: Night) -> None:
 
 
 def test_all_that_is_kept_is_for_the_person_alone(night: Night) -> None:
-    """After a cycle with real workspaces no file or folder of ours can be read by anyone else."""
+    """After a cycle with real workspaces no file or folder of ours can be read by anyone else. A commit's
+    files keep the modes that an agent is to see, in a folder that nobody else gets into."""
+    checkouts = list(night.home.glob("work/mirrors/*/checkouts/*/"))
     shared = [
         str(path.relative_to(night.home))
         for path in night.home.rglob("*")
         if stat.S_IMODE(path.lstat().st_mode) & 0o077
+        if not any(folder in path.parents for folder in checkouts)
     ]
     assert shared == []
+    assert checkouts
     assert list(night.home.glob("work/mirrors/*/HEAD")), "a cycle with a repository leaves its mirror"

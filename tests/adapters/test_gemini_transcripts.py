@@ -131,6 +131,19 @@ def test_a_journal_is_what_came_of_its_lines(tmp_path: Path) -> None:
     assert [out.offset for out in result.left_out] == [path.read_bytes().index(b"\n{\n") + 1]
 
 
+def test_a_journal_may_set_all_messages_anew(tmp_path: Path) -> None:
+    """As today's version does for what it puts in at the beginning: what is not among them is gone."""
+    rows: list[dict[str, Any]] = [
+        HEAD,
+        {"$set": {"messages": [said(1, "user", "<session_context>x</session_context>"), 7, {"$set": {}}]}},
+        said(2, "user", "go"),
+        said(3, "gemini", "Going."),
+        {"$set": {"messages": [said(2, "user", "go"), said(4, "user", "on")]}},
+    ]
+    session = session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows))
+    assert [turn.text for turn in session.turns] == ["go", "on"]
+
+
 def test_what_the_client_put_in_is_no_persons(tmp_path: Path) -> None:
     """Its context, its own words to go on, its notes; that a request was cancelled is an interruption."""
     rows = [

@@ -180,7 +180,7 @@ GEMINI_ROWS: Sequence[Mapping[str, Any]] = (
         "toolCalls": [GEMINI_CALL],
         "model": "m",
     },
-    {"$set": {"lastUpdated": stamp(3)}},
+    {"$set": {"lastUpdated": stamp(3), "messages": [{"id": "m2", "type": "gemini", "content": "ok"}]}},
     {"id": "m3", "timestamp": stamp(3), "type": "user", "content": "x"},
     {"$rewindTo": "m3"},
     {"id": "m4", "timestamp": stamp(4), "type": "info", "content": "Request cancelled."},

@@ -108,36 +108,64 @@ def _is_journal(path: str) -> bool:
 
 
 def _journal(ref: TranscriptRef, since: Offset | None) -> SnapshotRows | LeftOut:
-    """What is no message, then the messages that stand, each at the place of its first copy, since calls
-    belong to the reply that asked for them; then what a later line overrode."""
+    """The rows of the lines, and what a later line overrode behind them."""
     file = open_rows(ref.path)
     if isinstance(file, LeftOut):
         return file
-    living: dict[str, dict[str, Any]] = {}
-    others: list[dict[str, Any]] = []
-    overridden: list[dict[str, Any]] = []
+    standing = _Standing()
     with file:
         for row in file.rows():
-            back, own = word(row.value.get("$rewindTo")), word(row.value.get("id"))
-            if own is None or word(row.value.get("type")) not in _KINDS:
-                others.append(row.value)
-                names = list(living)
-                for name in names[names.index(back) :] if back in living else ():
-                    why = (Became.LEFT_OUT, "the person went back to before it")
-                    overridden.append({**living.pop(name), _FATE: why})
-                continue
-            if own in living:
-                overridden.append({**living[own], _FATE: (Became.COPY, "written again, with more")})
-            living[own] = row.value
+            standing.take(row.value)
     return SnapshotRows(
         path=file.path,
         size=ref.size,
         mtime=ref.mtime,
         head=file.head,
-        values=[*others, *living.values(), *overridden],
+        values=[*standing.others, *standing.living.values(), *standing.overridden],
         restarted=since is not None,
         left_out=file.left_out,
     )
+
+
+class _Standing:
+    """The messages that stand, each at the place of its first copy, since calls belong to the reply that
+    asked for them."""
+
+    def __init__(self) -> None:
+        self.living: dict[str, dict[str, Any]] = {}
+        self.others: list[dict[str, Any]] = []
+        """What is no message."""
+        self.overridden: list[dict[str, Any]] = []
+
+    def take(self, row: dict[str, Any]) -> None:
+        own, back, change = word(row.get("id")), word(row.get("$rewindTo")), row.get("$set")
+        if own is not None and word(row.get("type")) in _KINDS:
+            if own in self.living:
+                self._override(own, Became.COPY, "written again, with more")
+            self.living[own] = row
+            return
+        self.others.append(row)
+        if back in self.living:
+            names = list(self.living)
+            for name in names[names.index(back) :]:
+                self._override(name, Became.LEFT_OUT, "the person went back to before it")
+                del self.living[name]
+        messages = change.get("messages") if isinstance(change, dict) else None
+        if isinstance(messages, list):
+            self._set(messages)
+
+    def _set(self, messages: list[Any]) -> None:
+        """All messages anew: what is not among them is gone from the session."""
+        named = {word(message.get("id")) for message in messages if isinstance(message, dict)}
+        for name in [name for name in self.living if name not in named]:
+            self._override(name, Became.LEFT_OUT, "taken out of the session")
+            del self.living[name]
+        for message in messages:
+            if isinstance(message, dict) and "$set" not in message and "$rewindTo" not in message:
+                self.take(message)
+
+    def _override(self, name: str, became: Became, why: str) -> None:
+        self.overridden.append({**self.living[name], _FATE: (became, why)})
 
 
 class _Reading(Reading):
