@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -74,6 +75,12 @@ def _still(real: Path, expected: bytes | None) -> os.stat_result | None:
     content, status = _look(real)
     if content != expected:
         raise Conflict(f"{real} is not as it was read; nothing was written")
+    if status is not None and not status.st_mode & stat.S_IWUSR:
+        # Root may write it all the same; that is no reason to.
+        raise UserError(
+            f"{real} is read-only (mode {_mode(status):04o}), so it is left as it is; "
+            f"`chmod u+w {shlex.quote(str(real))}` lets it be changed"
+        )
     if status is not None and status.st_nlink > 1:
         raise UserError(
             f"{real} has {status.st_nlink} names (hard links); replacing it would part them: "

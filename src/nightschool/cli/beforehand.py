@@ -11,7 +11,8 @@ from nightschool.core.harness import Scope, Target
 from nightschool.core.proposals import Status
 from nightschool.rules.standing import say_the_same
 from nightschool.rules.telling import counted
-from nightschool.stages.releases import drafts
+from nightschool.stages import publish
+from nightschool.stages.releases import drafts, read_only
 from nightschool.wiring import known
 
 if TYPE_CHECKING:
@@ -24,7 +25,28 @@ def to_know(case: Dossier, parts: Parts) -> list[str]:
     """All of it; nothing once it was adopted or can't be any more."""
     if case.status not in dossiers.WAITING:
         return []
-    return [*_elsewhere(case, parts), *_other_agents(case, parts), *losing_told(losing(case, parts), parts)]
+    return [
+        *_written(case, parts),
+        *_elsewhere(case, parts),
+        *_other_agents(case, parts),
+        *losing_told(losing(case, parts), parts),
+    ]
+
+
+def leading_out(case: Dossier, parts: Parts) -> Path | None:
+    """The file outside of the project that a link there leads to; None where it stays inside."""
+    return publish.leads_out(case.draft.target, parts.place(case.draft.target))
+
+
+def _written(case: Dossier, parts: Parts) -> list[str]:
+    """What is to be known of the file itself."""
+    path, away = parts.place(case.draft.target), leading_out(case, parts)
+    told = []
+    if away is not None:
+        told.append(
+            f"{path} is a link that leads out of the project: {away} is what is written, for all that read it"
+        )
+    return [*told, *(text for _, text in read_only(parts.live.read(path)))]
 
 
 def losing(case: Dossier, parts: Parts) -> list[Dossier]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from nightschool.cli.history import without_report
+from nightschool.cli.links import named
 from nightschool.cli.reading import run_for
 from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.cli.verdicts import examined
@@ -69,7 +70,7 @@ def listed(cases: Sequence[Dossier], parts: Parts, title: str = "") -> Table:
                 scores.told(base, kind, pairs),
                 proposal and scores.told(proposal, kind),
                 words(case, parts.store),
-                parts.place(case.draft.target),
+                named(parts.place(case.draft.target)),
             )
         )
     return Table(
@@ -106,7 +107,7 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
     return [
         Line(f"{draft.id}: {shown_status(case, parts)}", "bold"),
         f"your words: {said or 'not known any more'}{_heard(case, parts.store)}",
-        f"file: {parts.place(draft.target)}" + ("" if draft.before is not None else " (would be new)"),
+        f"file: {named(parts.place(draft.target))}" + ("" if draft.before is not None else " (would be new)"),
         *([f"  this file, since {draft.aim}"] if draft.aim else []),
         f"made: {draft.created_at:{TIME}} UTC, {_made(draft)}",
         *_standing(case, parts),

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nightschool.cli import links
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json, as_utf8
 from nightschool.cli.output import Output
 from nightschool.cli.reading import typed
 from nightschool.cli.render import Piece, Table
-from nightschool.core.errors import Busy
+from nightschool.core.errors import Busy, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from nightschool.core.proposals import Release
+    from nightschool.wiring import Parts
 
 Which = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="A file that agents read; without it, all of them.")
@@ -52,40 +54,101 @@ def releases(which: Which = None, *, json: Json = False) -> ExitCode:
         real = None if which is None else parts.live.read(typed(which)).path
         wanted = [r for r in known if r.step is Step.DONE and (real is None or r.path == str(real))]
         standing = [r.number for r in published(wanted) if undo_of(r, known) is None]
+        now = {number: _now(number, known, parts) for number in standing}
         state: dict[str, object] = {}
         if real is not None:
             last = wanted[-1] if wanted else None
-            now = digest_of_file(parts.live.read(real).content)
+            content = digest_of_file(parts.live.read(real).content)
             state = {
                 "path": real,
-                "as_last_written": None if last is None else last.after == now,
+                "as_last_written": None if last is None else last.after == content,
                 "pinned": pinned(parts.store, real),
             }
-    document = {**state, "releases": wanted, "standing": standing}
+        names = {r.number: links.written(r, parts) for r in wanted}
+    document = {**state, "releases": wanted, "standing": standing, "by_hand": now}
     if not wanted:
         where = "" if real is None else f" into {real}"
         return Output(json=json).result(
             document, [f"nothing was adopted{where} yet", "next: nightschool proposals"]
         )
-    told: list[Piece | str] = [_table(wanted, standing, known), *_state(state)]
-    following = [f"next: nightschool undo {standing[-1]}"] if standing else []
+    told: list[Piece | str] = [_table(wanted, now, known, names), *_state(state)]
+    following = [f"next: nightschool undo {way}" for way in _takes_back(wanted, now)]
     return Output(json=json).result(document, [*told, *following])
 
 
-def _table(wanted: Sequence[Release], standing: Sequence[str], known: Sequence[Release]) -> Table:
+NOW = {
+    "as-written": "adopted, stands",
+    "changed": "adopted, stands; the file was changed by hand since",
+    "outdated": "adopted, stands",
+    "reworded": "adopted, changed or taken out by hand since",
+    "gone": "adopted, the file is gone since",
+    "unreadable": "adopted, the file cannot be read now",
+}
+
+
+def _now(number: str, known: Sequence[Release], parts: Parts) -> str:
+    """What became of a release that was not undone, told from its file as it is."""
+    from nightschool.core.proposals import Draft, Step  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.memory_block import same_rule  # noqa: PLC0415
+    from nightschool.rules.skill_body import rules_of  # noqa: PLC0415
+    from nightschool.stages.releases import digest_of_file  # noqa: PLC0415
+
+    here = [r for r in known if r.step is Step.DONE]
+    release = next(r for r in here if r.number == number)
+    last = [r for r in here if r.path == release.path][-1]
+    try:
+        content = parts.live.read(Path(release.path)).content
+        rules = rules_of(release.target, content, where=release.path)
+    except UserError:
+        return "unreadable"
+    digest = digest_of_file(content)
+    if digest == release.after:
+        return "as-written"
+    if digest == last.after:
+        return "outdated"
+    if content is None:
+        return "gone"
+    draft = parts.store.get(Draft, release.draft_id)
+    wanted = () if draft is None else [edit.rule for edit in draft.edits if edit.rule]
+    there = draft is not None and all(any(same_rule(rule, one) for one in rules) for rule in wanted)
+    return "changed" if there else "reworded"
+
+
+def _takes_back(wanted: Sequence[Release], now: Mapping[str, str]) -> list[str]:
+    """The newest that can still be taken out, with the option that it takes."""
+    for release in reversed(wanted):
+        match now.get(release.number):
+            case "as-written":
+                return [release.number]
+            case "changed" | "outdated":
+                return [f"{release.number} --keep-later"]
+    return []
+
+
+def _table(
+    wanted: Sequence[Release], now: Mapping[str, str], known: Sequence[Release], names: Mapping[str, str]
+) -> Table:
     rows = [
-        (r.number, f"{r.at:{TIME}}", r.actor, _what(r, standing, known), r.draft_id, r.reason or None, r.path)
+        (
+            r.number,
+            f"{r.at:{TIME}}",
+            r.actor,
+            _what(r, now, known),
+            r.draft_id,
+            r.reason or None,
+            names[r.number],
+        )
         for r in wanted
     ]
     return Table(columns=("release", "when", "who", "what", "proposal", "reason", "file"), rows=rows)
 
 
-def _what(release: Release, standing: Sequence[str], known: Sequence[Release]) -> str:
+def _what(release: Release, now: Mapping[str, str], known: Sequence[Release]) -> str:
     from nightschool.stages.releases import kept_later  # noqa: PLC0415 - help needs no stage
 
     if release.undoes is not None:
         return f"undid {release.undoes}" + (", kept what came later" if kept_later(release, known) else "")
-    return "adopted, stands" if release.number in standing else "adopted, undone since"
+    return NOW[now[release.number]] if release.number in now else "adopted, undone since"
 
 
 def _state(state: dict[str, object]) -> list[str]:
@@ -125,7 +188,9 @@ def pin(which: Pinned = None, *, reason: Reason = "", json: Json = False) -> Exi
             actor=parts.actor,
             reason=as_utf8("--reason", reason),
         )
-    told = [f"pinned {said.path}: nothing is proposed for it or adopted into it"]
+    told = [f"pinned {links.named(typed(which))}: nothing is proposed for it or adopted into it"]
+    if not Path(said.path).exists():
+        told.append(f"there is no such file now: look whether {said.path} is the one that you mean")
     following = f"nightschool unpin {shlex.quote(said.path)}"
     return Output(json=json).result(
         {"pin": said, "next": [following]}, [*told, f"next: {following}  (lets it change)"]
@@ -145,5 +210,5 @@ def unpin(which: Unpinned, *, json: Json = False) -> ExitCode:
     path = typed(which)
     with opening() as parts:
         said = pins.unpin(path, store=parts.store, live=parts.live, clock=parts.clock, actor=parts.actor)
-    told = f"{path} was not pinned" if said is None else f"unpinned {said.path}"
+    told = f"{path} was not pinned" if said is None else f"unpinned {links.named(path)}"
     return Output(json=json).result({"pin": said}, [told])

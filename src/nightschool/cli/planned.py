@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nightschool.cli.expected import JOBS_A_CANDIDATE
+from nightschool.cli.links import named
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ class Course:
         """Where the plan shows the file."""
         if self.code == "pinned":
             return f"{self.file} (pinned: left alone)"
-        return self.file if self.code is None else WORDS.get(self.code, self.code)
+        if self.code is None:
+            return None if self.file is None else named(self.file)
+        return WORDS.get(self.code, self.code)
 
     @property
     def document(self) -> dict[str, object]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nightschool.cli import links
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json, as_utf8
 from nightschool.cli.output import Output
@@ -89,11 +90,12 @@ def adopt(
             raise _with_the_command(refused, adopting(dossier(store, name))) from refused
         written = release.number not in before
         others = _others(made_stale(release, parts) if written else [], parts)
-    return _adopted(out, release, know, others, written=written)
+        path = links.written(release, parts)
+    return _adopted(out, release, path, know, others, written=written)
 
 
 def _adopted(
-    out: Output, release: Release, know: Sequence[str], others: Mapping[str, str], *, written: bool
+    out: Output, release: Release, path: str, know: Sequence[str], others: Mapping[str, str], *, written: bool
 ) -> ExitCode:
     following = f"nightschool undo {release.draft_id}"
     document = {
@@ -104,7 +106,7 @@ def _adopted(
         "next": [following, *others.values()],
     }
     if written:
-        told = f"adopted {release.draft_id} as {release.number}: wrote {release.path}"
+        told = f"adopted {release.draft_id} as {release.number}: wrote {path}"
     else:
         told = f"{release.draft_id} is published already as {release.number}; nothing was written"
     return out.result(document, [told, *_stale_now(others), f"next: {following}  (takes it back)"])
@@ -130,11 +132,13 @@ def _asked_first(name: str, reason: str, parts: Parts, out: Output, *, yes: bool
     ):
         return []
     out.note(*(Line(line, "yellow") for line in know))
-    if not yes and (others := beforehand.losing(case, parts)):
-        names = ", ".join(other.draft.id for other in others)
+    others = [other.draft.id for other in beforehand.losing(case, parts)]
+    away = beforehand.leading_out(case, parts)
+    if not yes and (others or away):
+        asked = [f"have {', '.join(others)} examined again"] if others else []
+        asked += [f"write to {away}, outside of the project"] if away else []
         out.confirm(
-            f"Adopt {name}, and have {names} examined again?",
-            otherwise="pass --yes to adopt without being asked.",
+            f"Adopt {name}, and {' and '.join(asked)}?", otherwise="pass --yes to adopt without being asked."
         )
     return know
 
@@ -305,7 +309,7 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
         following = onward(case, parts)
         others = _others(made_stale(release, parts) if written else [], parts)
         kept = releases.kept_later(release, parts.store.find(Release))
-    told = [_restored(release, kept=kept)]
+        told = [_restored(release, links.written(release, parts), kept=kept)]
     if not written:
         told = [f"{release.undoes} was undone already as {release.number}; nothing was written"]
     document = {
@@ -342,8 +346,8 @@ def _numbers(store: Store) -> set[str]:
     return {release.number for release in store.find(Release)}
 
 
-def _restored(release: Release, *, kept: bool) -> str:
-    undone = f"undid {release.undoes} as {release.number}: {release.path}"
+def _restored(release: Release, path: str, *, kept: bool) -> str:
+    undone = f"undid {release.undoes} as {release.number}: {path}"
     if kept and release.after is not None:
         return f"{undone} is without these edits; it keeps what came later, so it has not its old bytes back"
     if release.after is None:

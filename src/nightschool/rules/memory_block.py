@@ -94,6 +94,15 @@ def parse(content: bytes | None, *, where: str = "the memory file") -> Block:
     )
 
 
+def check_text(content: bytes, *, where: str) -> None:
+    """A `UserError` where a file is no text that can be shown."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        kind = "UTF-16" if content.startswith(_UTF16) else f"not UTF-8 (byte {error.start})"
+        raise UserError(f"{where} is {kind}; save it as UTF-8 first. Nothing was changed.") from error
+
+
 def render(block: Block) -> bytes:
     """The file again; of a block that was parsed and not changed, its very bytes."""
     inner = b"".join(item.raw for item in block.items)

@@ -36,7 +36,9 @@ class Written:
 
 
 def edited(target: Target, content: bytes | None, edits: Sequence[Edit], *, where: str) -> Applied:
-    """The edits on a file of this kind: on a skill's body, else on the block of a memory file."""
+    """The edits on a file of this kind: on a skill's body, else on the block of a memory file. One that is no
+    UTF-8 is refused: nobody could be shown what is changed."""
+    memory_block.check_text(content or b"", where=where)
     edit = memory_block.apply if target.skill is None else apply
     return edit(content, edits, where=where)
 

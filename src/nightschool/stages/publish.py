@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from nightschool.core.errors import NightschoolError, NotAllowed
+from nightschool.core.errors import NightschoolError, NotAllowed, UserError
 from nightschool.core.harness import LiveFile, Scope, Target
 from nightschool.core.ports import Clock, LiveFiles, Projects, Store, Vet
 from nightschool.core.proposals import (
@@ -20,6 +20,7 @@ from nightschool.core.proposals import (
     VerdictKind,
     advance,
 )
+from nightschool.rules.memory_block import check_text
 from nightschool.rules.unattended import against
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import (
@@ -34,6 +35,7 @@ from nightschool.stages.releases import (
     next_number,
     next_time,
     published,
+    read_only,
     recovered,
     stored,
 )
@@ -149,7 +151,9 @@ def adopt_unattended(
         target = case.draft.target
         path = live.read(place(target)).path
         theirs = target.scope is Scope.PROJECT and projects.tracks(path)
-        reasons = against(case, team=theirs)
+        reasons = [*against(case, team=theirs)]
+        if leads_out(target, place(target)) is not None:
+            reasons.append(("leads-out", f"a link leads out of the project, to {path}"))
         if not reasons:
             reason = "publish.auto_adopt: by the person's setting, without being asked"
             release = adopt(
@@ -188,6 +192,10 @@ def _permit(case: Dossier, now_live: LiveFile, *, store: Store, vet: Vet, actor:
     pin = pinned(store, now_live.path)
     if pin is not None:
         reasons.append(("pinned", pinned_text(pin)))
+    reasons += read_only(now_live)
+    if not reasons:
+        # What no diff can show would be adopted unseen.
+        reasons += _unseen(now_live)
     if reasons and stale:
         reasons.append(("live-changed", f"{now_live.path} was changed since the proposal was made"))
     if reasons or after is None:
@@ -201,6 +209,21 @@ def _permit(case: Dossier, now_live: LiveFile, *, store: Store, vet: Vet, actor:
             reasons=against_edits(case.draft.edits, now_live, case.draft.target),
         )
     return after
+
+
+def leads_out(target: Target, path: Path) -> Path | None:
+    """The file that a project's link leads to outside of it; None where it stays inside."""
+    root, real = Path(target.project), path.resolve()
+    inside = real.is_relative_to(root.resolve())
+    return real if target.scope is Scope.PROJECT and path.is_relative_to(root) and not inside else None
+
+
+def _unseen(now: LiveFile) -> Reasons:
+    try:
+        check_text(now.content or b"", where=str(now.path))
+    except UserError as error:
+        return [("not-text", str(error))]
+    return []
 
 
 def _against_state(case: Dossier) -> Reasons:

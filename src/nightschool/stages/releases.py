@@ -7,6 +7,7 @@ between leaves a record of what it was about to do; `recover` tells from the fil
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -154,6 +155,17 @@ def fit(case: Dossier, live: LiveFiles, place: Callable[[Target], Path]) -> Fit:
 
 def fits(draft: Draft, now: LiveFile) -> bool:
     return digest_of_file(now.content) == draft.live
+
+
+def read_only(now: LiveFile) -> Reasons:
+    """Nothing is written over a person's word that a file is to stay as it is, whoever may write it."""
+    if now.mode is None or now.mode & 0o200:
+        return []
+    text = (
+        f"{now.path} is read-only (mode {now.mode:04o}), so it is left as it is; "
+        f"`chmod u+w {shlex.quote(str(now.path))}` lets it be changed"
+    )
+    return [("read-only", text)]
 
 
 def against_edits(edits: Sequence[Edit], now: LiveFile, target: Target) -> Reasons:

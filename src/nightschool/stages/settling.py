@@ -12,10 +12,11 @@ from nightschool.core.ports import LiveFiles, Store
 from nightschool.core.proposals import Dossier, Draft
 from nightschool.core.tasks import Candidate
 from nightschool.core.values import Value
+from nightschool.rules.memory_block import check_text
 from nightschool.rules.standing import settled
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.pins import pinned, pinned_text
-from nightschool.stages.releases import dossier
+from nightschool.stages.releases import dossier, read_only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +32,17 @@ class Stand(Value):
 def stand(
     candidate: Candidate, aim: Aim, target: Target, *, aiming: Aiming, store: Store, live: LiveFiles
 ) -> Stand:
-    """Raises `UserError` where the live file cannot be read."""
+    """Raises `UserError` where the live file cannot be read, or is no text."""
     surface, home = aiming.surface, aiming.person_home
     file = live.read(surface.live_path(target, home))
     pin = pinned(store, file.path)
     if pin is not None:
         return Stand(live=file, done=("pinned", pinned_text(pin), None))
+    for _, why in read_only(file):
+        return Stand(live=file, done=("needs-you", why, None))
     if target.skill is not None and not surface.holds(file.path, aim.root, home):
         why = f"a link leads from {target.place} to {file.path}, out of what the agent's places hold"
         return Stand(live=file, done=("needs-you", why, None))
+    check_text(file.content or b"", where=str(file.path))
     cases = tuple(dossier(store, draft.id) for draft in store.find(Draft, owner=candidate.id))
     return Stand(live=file, cases=cases, done=settled(cases, target, aim.base, file))
