@@ -29,7 +29,7 @@ from nightschool.adapters.system_clock import SystemClock
 from nightschool.adapters.systemd_timer import SystemdTimer
 from nightschool.adapters.variables_file import read_variables
 from nightschool.core.errors import Busy, RunnerUnusable, UserError
-from nightschool.core.forgetting import Forgotten, IgnoreList
+from nightschool.core.forgetting import Forgotten
 from nightschool.core.harness import Harness, Target
 from nightschool.core.jobs import JobOptions, Provision
 from nightschool.core.ports import (
@@ -47,12 +47,13 @@ from nightschool.core.sessions import Roots, in_text
 from nightschool.core.skills import FILE, Skill
 from nightschool.core.tasks import only_root
 from nightschool.core.values import digest_of
+from nightschool.ignore_lists import ignored_by, real, with_real_paths
 from nightschool.project_settings import provision_at
 from nightschool.rules.aims import Targets, named
 from nightschool.rules.gate import Policy
 from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.redaction import Redactor
-from nightschool.settings import Origin, Settings, config_path, project_ignore
+from nightschool.settings import Origin, Settings, config_path
 from nightschool.stages.aiming import Aiming
 from nightschool.stages.cycle import Cycle
 from nightschool.stages.door import Door
@@ -131,9 +132,11 @@ class Parts:
         """What may not be read, or not be kept, as the settings and the store have it now."""
         days = self.settings.retention_days
         return Ignoring(
-            own=self.settings.ignore.rules,
-            of_project=cache(_ignored_by),
+            own=with_real_paths(self.settings.ignore.rules),
+            of_folder=cache(ignored_by),
             root=cache(self.projects.root),
+            real=cache(real),
+            home=real(str(self.person_home)),
             oldest=None if days is None else self.clock.now() - timedelta(days=days),
             days=days,
             forgotten=frozenset(known.trace for known in self.store.find(Forgotten)),
@@ -394,13 +397,6 @@ def variables_of_schedule() -> Mapping[str, str]:
 def own_files(home: Path) -> HomeFiles:
     """What lies in a home of ours, whether or not its store can be opened."""
     return HomeFiles(home)
-
-
-def _ignored_by(root: str) -> IgnoreList | str:
-    try:
-        return project_ignore(Path(root))
-    except UserError as error:
-        return str(error)
 
 
 def redaction_key(home: Path) -> bytes:

@@ -32,6 +32,7 @@ FIELDS = {
     "source",
     "agent_version",
     "project",
+    "root",
     "started_at",
     "ended_at",
     "human_turns",

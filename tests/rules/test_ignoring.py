@@ -37,16 +37,44 @@ def why(rules: IgnoreList, session: Session = SESSION) -> str | None:
     return None if found is None else f"{found.reason}: {found.detail}"
 
 
-@pytest.mark.parametrize("pattern", ["site", "SITE", "s*e", "/work/acme/site", "/work/acme/", "/work/*/site"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["site", "SITE", "s*e", "web", "acme", "/work/acme/site", "/work/acme/", "/work/*/site", "/work/*/web"],
+)
 def test_a_project_is_named_by_its_folder_or_path(pattern: str) -> None:
-    """A name is that of the root; a path is the root, or what lies above it; both know `*`."""
+    """A name, like a path, is that of the root, of what lies above it, or of the folder that the session ran
+    in: all below a folder goes with it. Both know `*`."""
     assert why(IgnoreList(projects=(pattern,))) == "ignored: by ignore.projects of your list"
 
 
-@pytest.mark.parametrize("pattern", ["web", "acme", "sit", "/work/acme/sit", "/work/acme/site-2"])
+@pytest.mark.parametrize("pattern", ["sit", "site2", "/work/acme/sit", "/work/acme/site-2", "/acme"])
 def test_other_projects_are_read(pattern: str) -> None:
-    """A folder inside of a project, a folder above it and a longer or shorter name are not its name."""
+    """A longer or shorter name is not its name, and a path begins at the root of the disk."""
     assert why(IgnoreList(projects=(pattern,))) is None
+
+
+def test_a_name_of_a_folder_above_the_home_is_no_name_of_a_project() -> None:
+    """A person of a project's name loses no other project: names end at the home folder, paths do not."""
+
+    def left_out(pattern: str, folder: str) -> bool:
+        rules = Ignoring(own=IgnoreList(projects=(pattern,)), home="/home/sam")
+        return rules.session(replace(SESSION, project=folder)) is not None
+
+    assert not left_out("sam", "/home/sam/work/site")
+    assert not left_out("home", "/home/sam/work/site")
+    assert left_out("work", "/home/sam/work/site")
+    assert left_out("/home/*", "/home/sam/work/site")
+    assert left_out("sam", "/home/sam"), "who works in the home folder itself has it as a project"
+    assert left_out("srv", "/srv/site")
+
+
+def test_a_link_is_where_it_leads() -> None:
+    """A path through a link that a session tells is compared as what it leads to, and as it stands there."""
+    links = {"/work/acme/site/web": "/disk/web", "/disk/web": "/disk/web"}
+    places = Ignoring(own=IgnoreList(paths=("/disk/*",)), real=lambda path: links.get(path, path))
+    assert places.session(SESSION) is not None
+    roots = Ignoring(own=IgnoreList(projects=("/disk/web",)), root=links.__getitem__)
+    assert roots.session(SESSION) is not None
 
 
 @pytest.mark.parametrize(
@@ -96,31 +124,34 @@ TASK = Task(
         (IgnoreList(paths=("/work/acme/site/docs/*",)), "paths"),
         (IgnoreList(paths=("/work/*/web",)), "paths"),
         (IgnoreList(projects=("site",)), "projects"),
-        (IgnoreList(words=("footprint", "imported"), paths=("secret/*",), projects=("web",)), None),
+        (IgnoreList(words=("footprint", "imported"), paths=("secret/*",), projects=("docs",)), None),
     ],
 )
 def test_a_task_from_a_file_is_left_out_as_a_session_is(rules: IgnoreList, by: str | None) -> None:
     """By its request, what its checks look for, its files and its project; not by our own names of kinds."""
     found = Ignoring(own=rules).task(TASK)
     assert found == (None if by is None else Why("ignored", f"by ignore.{by} of your list"))
-    theirs = Ignoring(of_project=lambda place: rules if place == TASK.project else IgnoreList()).task(TASK)
+    theirs = Ignoring(of_folder=lambda at: rules if at == TASK.project else IgnoreList()).task(TASK)
     assert (theirs is None) == (by is None)
 
 
 def test_a_projects_own_list_speaks_of_its_own_sessions() -> None:
-    """What a clone's file lists hides nothing of another project, and holds wherever a harvest is begun."""
+    """What a folder's file lists holds in that folder and below it, hides nothing of another one, and holds
+    wherever a harvest is begun."""
     lists = {"/work/acme": IgnoreList(words=("zanzibar",))}
-    rules = Ignoring(of_project=lambda root: lists.get(root, IgnoreList()), root=str)
-    inside = rules.session(replace(SESSION, project="/work/acme"))
-    assert inside is not None
-    assert not inside.by_person
+    rules = Ignoring(of_folder=lambda root: lists.get(root, IgnoreList()), root=str)
+    for folder in ("/work/acme", "/work/acme/site/web"):
+        inside = rules.session(replace(SESSION, project=folder))
+        assert inside is not None
+        assert not inside.by_person
     assert rules.session(replace(SESSION, project="/work/other")) is None
+    assert rules.session(replace(SESSION, project="/work/acme2")) is None
 
 
 def test_a_folders_own_list_speaks_of_the_sessions_that_began_in_it() -> None:
     """The lists from the root down to the folder all count, and none of a folder beside it."""
     lists = {"/work/mono/packages/a": IgnoreList(words=("zanzibar",))}
-    rules = Ignoring(of_project=lambda place: lists.get(place, IgnoreList()), root=lambda _: "/work/mono")
+    rules = Ignoring(of_folder=lambda place: lists.get(place, IgnoreList()), root=lambda _: "/work/mono")
     for folder, left_out in (("packages/a", True), ("packages/a/src", True), ("packages/ab", False)):
         found = rules.session(replace(SESSION, project=f"/work/mono/{folder}"))
         assert (found is not None) == left_out, folder
@@ -129,7 +160,7 @@ def test_a_folders_own_list_speaks_of_the_sessions_that_began_in_it() -> None:
 
 def test_an_unreadable_list_of_a_project_leaves_its_sessions_out() -> None:
     """A list that cannot be read might have named them: nothing of that project is stored."""
-    rules = Ignoring(of_project=lambda _: "/work/x.toml is no TOML file")
+    rules = Ignoring(of_folder=lambda _: "/work/x.toml is no TOML file")
     found = rules.session(SESSION)
     assert found is not None
     assert "no TOML file" in found.detail
@@ -146,10 +177,16 @@ def test_what_is_too_old_is_left_out_by_its_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thing", "name"), [(Thing.SESSION, "claude-code:one"), (Thing.PROJECT, "/work/acme/site/web")]
+    ("thing", "name"),
+    [
+        (Thing.SESSION, "claude-code:one"),
+        (Thing.PROJECT, "/work/acme/site/web"),
+        (Thing.PROJECT, "/work/acme"),
+    ],
 )
 def test_what_was_forgotten_is_known_by_its_trace(thing: Thing, name: str) -> None:
-    """A trace is enough to know a session or a project again, and holds no letter of its name."""
+    """A trace is enough to know a session again, or a project with all below it, and holds no letter of its
+    name."""
     trace = trace_of(thing, name)
     assert name not in trace
     found = Ignoring(forgotten=frozenset({trace})).session(SESSION)

@@ -92,7 +92,7 @@ def test_a_named_file_is_left_out_too(home: Home) -> None:
 def test_a_projects_own_list_is_looked_at_each_time(home: Home) -> None:
     """That list may change without a word to us: the file is read again, and taken once it is free."""
     lists = [IgnoreList(words=("zanzibar",))]
-    rules = Ignoring(of_project=lambda _: lists[0])
+    rules = Ignoring(of_folder=lambda _: lists[0])
     home.claude("a", claude("user", 1, "the Zanzibar deal"))
     assert dict(home.harvest(ignoring=rules).counts) == {"ignored": 1}
     lists[0] = IgnoreList()

@@ -124,21 +124,26 @@ def _check_object_id(commit: str) -> None:
 
 
 def _root(directory: str) -> str:
-    """The main working tree; for a folder that is gone or in no repository the folder itself."""
+    """The main working tree; for a folder that is gone or in no repository the folder itself, where it
+    really lies: git, too, says where a link leads."""
     folder = Path(directory)
-    # os.path, unlike Path, says no where it may not look or the name is none.
-    if git_program() is None or not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112 - bytes that are no UTF-8
+    if not folder.is_absolute() or "\0" in directory:
         return directory
+    # os.path, unlike Path, says no where it may not look or the name is none.
+    found = os.path.realpath(directory)
+    real = directory if found == os.path.normpath(directory) else in_text(found)
+    if git_program() is None or not os.path.isdir(folder):  # noqa: PTH112 - bytes that are no UTF-8
+        return real
     common = _says(["rev-parse", "--path-format=absolute", "--git-common-dir"], folder)
     if not common:
-        return directory
+        return real
     if _says(["config", "--bool", "core.bare"], Path(common)) == "true":
-        return _first_tree(Path(common)) or directory
+        return _first_tree(Path(common)) or real
     if Path(common).name == ".git":
         return in_text(str(Path(common).parent))
     # A submodule, or a repository whose git folder lies elsewhere.
     top = _says(["rev-parse", "--show-toplevel"], folder)
-    return in_text(top) or directory
+    return in_text(top) or real
 
 
 def _first_tree(bare: Path) -> str:

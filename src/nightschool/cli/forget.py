@@ -19,6 +19,8 @@ from nightschool.cli.scheduled import scheduling_here
 from nightschool.core.errors import NotFound, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nightschool.core.forgetting import Thing
     from nightschool.rules.forgetting import Chosen, Plan
     from nightschool.stages.schedule import Scheduling
@@ -53,9 +55,10 @@ def forget(
 ) -> ExitCode:
     """Make unread what was read: a session, or all of a project, and whatever was made of it.
 
-    Tells first what goes, and asks. Turns, evidence, tasks, answers of agents, reports and proposals go; a
-    rule that you adopted stays in its file until `nightschool undo`, and so do your pins and the schedule,
-    each named with its command. It is never read again, unless you say so with --allow.
+    Tells first what goes, and asks. Turns, evidence, tasks, answers of agents, reports and proposals go, of a
+    folder with all below it; a rule that you adopted stays in its file until `nightschool undo`, and so do
+    your pins and the schedule, each named with its command. It is never read again, unless you say so with
+    --allow.
 
     \b
     Example:
@@ -68,11 +71,11 @@ def forget(
         raise UserError("forget what? An empty name would mean the folder that you stand in")
     out = Output(json=json)
     with opening(fleeting=dry_run, forgiving=True) as parts:
+        if allow:
+            return _allowed(parts, what, out)
         named = _named(parts, what)
         forgetting = parts.forgetting()
         scheduling = scheduling_here(parts.settings)
-        if allow:
-            return _allowed(parts, named, out)
         planned = forgetting.planned(named.chosen)
         if dry_run:
             told = [*_told(named, planned, scheduling, "would go"), "nothing was changed"]
@@ -130,28 +133,84 @@ def _named(parts: Parts, what: str) -> _Named:
 
 
 def _root(parts: Parts, what: str, folders: set[str]) -> str | None:
-    """The root of the project that is meant: a folder that is there or was, or the name of a known one."""
-    from nightschool.core.forgetting import Forgotten, Thing, trace_of  # noqa: PLC0415
+    """The root of the project that is meant: a folder that is there or was, or the name of a known one. The
+    name of a known project is never taken for a folder that happens to lie here."""
+    from nightschool.core.forgetting import Forgotten, Thing, is_inside, trace_of  # noqa: PLC0415
+    from nightschool.core.tasks import Task  # noqa: PLC0415
 
+    roots = {
+        parts.projects.root(folder) for folder in (*folders, *(t.project for t in parts.store.find(Task)))
+    }
     path = Path(os.path.normpath(typed(Path(what))))
-    roots = {parts.projects.root(folder) for folder in folders}
-    if str(path) in roots or path.is_dir():
-        return parts.projects.root(str(path))
-    found = sorted(root for root in roots if Path(root).name == what)
-    if len(found) > 1:
-        raise UserError(f"{what!r} is the name of several projects: {', '.join(found)}; name its folder")
-    if found:
-        return found[0]
-    known = parts.store.get(Forgotten, f"{Thing.PROJECT}.{trace_of(Thing.PROJECT, str(path))}")
-    inside = any(folder.startswith(f"{path}/") for folder in folders)
-    return str(path) if inside or known is not None else None
+    here = parts.projects.root(str(path))
+    bare = os.sep not in what and what not in {".", "..", "~"}
+    if bare:
+        known = _of_name(what, roots)
+        if len(known) > 1:
+            listed = ", ".join(known)
+            raise UserError(f"{what!r} is the name of several projects: {listed}; name the folder of one")
+        if known:
+            return known[0]
+    places = {*roots, *folders}
+    if any(is_inside(here, place) for place in places) or (here in roots and path.is_dir()):
+        return here
+    if bare:
+        _refuse_part(what, folders, parts)
+    trace = f"{Thing.PROJECT}.{trace_of(Thing.PROJECT, here)}"
+    if parts.store.get(Forgotten, trace) is not None:
+        return here
+    if not path.is_dir():
+        return None
+    if bare:
+        raise UserError(
+            f"no project {what!r} is known, and nothing of the folder {here} is stored; to have it never "
+            f"read, name it in full: nightschool forget {shlex.quote(here)}"
+        )
+    return here
 
 
-def _allowed(parts: Parts, named: _Named, out: Output) -> ExitCode:
-    was = parts.forgetting().allow(named.thing, named.name)
-    document = {"thing": named.thing, "name": named.name, "allowed": True, "was_forgotten": was}
+def _of_name(what: str, roots: Iterable[str]) -> list[str]:
+    """The known projects of a name; where there is none, the folders of that name that hold known ones."""
+    from nightschool.core.forgetting import folders_of  # noqa: PLC0415
+
+    found = {root for root in roots if Path(root).name == what}
+    return sorted(
+        found or {above for root in roots for above in folders_of(root) if Path(above).name == what}
+    )
+
+
+def _refuse_part(what: str, folders: Iterable[str], parts: Parts) -> None:
+    """A folder in a project is not forgotten by its name alone: the whole project would go."""
+    inside = {folder: parts.projects.root(folder) for folder in folders}
+    wanted = sorted(root for folder, root in inside.items() if folder != root and Path(folder).name == what)
+    if wanted:
+        raise UserError(
+            f"{what!r} is a folder in the project {wanted[0]}, and a project is forgotten as a whole: "
+            f"nightschool forget {shlex.quote(Path(wanted[0]).name)}"
+        )
+
+
+def _allowed(parts: Parts, what: str, out: Output) -> ExitCode:
+    """By the name that it was forgotten by, or by that of its folder: what it was is not stored any more."""
+    forgetting = parts.forgetting()
+    try:
+        named = _named(parts, what)
+    except UserError:
+        if not forgetting.allow_by_name(what):
+            raise
+        thing, name, was = "project", what, True
+    else:
+        thing, name = named.thing, named.name
+        was = forgetting.allow(named.thing, named.name) or forgetting.allow_by_name(what)
+    above = None if was else forgetting.forgotten_above(name)
+    if above is not None:
+        raise UserError(
+            f"{name} was forgotten with {above}, and only that whole folder is let in again: "
+            f"nightschool forget {shlex.quote(above)} --allow"
+        )
+    document = {"thing": thing, "name": name, "allowed": True, "was_forgotten": was}
     told = "may be read again; the next harvest does" if was else "was not forgotten; nothing was changed"
-    return out.result(document, [f"the {named.thing} {named.name} {told}"])
+    return out.result(document, [f"the {thing} {name} {told}"])
 
 
 def _document(named: _Named, planned: Plan, scheduling: Scheduling, *, done: bool) -> dict[str, object]:
@@ -176,8 +235,15 @@ def _transcripts(planned: Plan) -> list[str]:
 
 def _scheduled(named: _Named, scheduling: Scheduling) -> bool:
     """Whether runs of the project start by themselves: that is a setting of the person's, and stays."""
+    return bool(_starts(named, scheduling))
+
+
+def _starts(named: _Named, scheduling: Scheduling) -> list[str]:
+    """The projects that are started by themselves, of what is forgotten."""
+    from nightschool.core.forgetting import is_inside  # noqa: PLC0415
+
     plan = scheduling.memory.plan()
-    return plan is not None and named.name in plan.projects
+    return [] if plan is None else [root for root in plan.projects if is_inside(named.name, root)]
 
 
 def _settings(named: _Named, planned: Plan, scheduling: Scheduling) -> list[str]:
@@ -187,8 +253,8 @@ def _settings(named: _Named, planned: Plan, scheduling: Scheduling) -> list[str]
         "then forget once more, take that name away too"
         for pin in planned.pins
     ]
-    if _scheduled(named, scheduling):
-        way = f"nightschool schedule remove --project {shlex.quote(named.name)}"
+    for root in _starts(named, scheduling):
+        way = f"nightschool schedule remove --project {shlex.quote(root)}"
         told.append(f"its scheduled runs stay, a setting of yours, and find nothing to read: {way}")
     return told
 
@@ -201,7 +267,7 @@ def _told(named: _Named, planned: Plan, scheduling: Scheduling, heading: str) ->
     if rows:
         pieces.append(Table(columns=(heading, "how many"), rows=rows))
     else:
-        pieces.append("nothing of it is stored")
+        pieces.append("nothing of it is stored, so nothing goes; it is only kept from being read")
     pieces += [Line(standing(draft), "yellow") for draft in planned.standing]
     pieces += [
         Line(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,7 @@ from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from nightschool.core.sessions import Session
@@ -87,7 +88,7 @@ def harvest(
         known = _known(parts, report)
         wanted = known if (everything or begins) and not named else report.sessions
         listed = [session for session in wanted if within(session, begins)]
-        rows = _rows(listed, known)
+        rows = _rows(listed, known, cache(parts.projects.root))
     new = [session.id for session in listed if session.id in report.fresh]
     document = {
         "sessions": rows,
@@ -147,7 +148,9 @@ def _known(parts: Parts, report: HarvestReport) -> list[Session]:
     return in_order({**stored, **{one.id: one for one in report.sessions}}.values())
 
 
-def _rows(listed: Sequence[Session], known: Sequence[Session]) -> list[dict[str, object]]:
+def _rows(
+    listed: Sequence[Session], known: Sequence[Session], root: Callable[[str], str]
+) -> list[dict[str, object]]:
     from nightschool.rules.corrections import own_turns  # noqa: PLC0415
     from nightschool.rules.sessions import without_copies  # noqa: PLC0415
 
@@ -156,7 +159,13 @@ def _rows(listed: Sequence[Session], known: Sequence[Session]) -> list[dict[str,
         session.id: _corrected(session, fresh) for session, fresh in own_turns(known) if session.id in ids
     }
     counted = {session.id: session for session in without_copies(known) if session.id in ids}
-    return [_row(counted[session.id], corrected.get(session.id, 0)) for session in listed]
+    return [
+        {
+            **_row(counted[session.id], corrected.get(session.id, 0)),
+            "root": root(session.project) if session.project else None,
+        }
+        for session in listed
+    ]
 
 
 def _corrected(session: Session, fresh: frozenset[int]) -> int:
@@ -215,8 +224,12 @@ def _table(rows: list[dict[str, object]], new: list[str]) -> Table:
 
 
 def _name(row: dict[str, object]) -> str | None:
-    project = row["project"]
-    return Path(str(project)).name or str(project) if project else None
+    """The project's name, as every list has it, with the folder in it where that is another."""
+    folder, root = str(row["project"] or ""), str(row["root"] or "")
+    if not folder:
+        return None
+    below = folder.removeprefix(root) if folder.startswith(f"{root}/") else ""
+    return (Path(root).name or root) + below
 
 
 def _day(row: dict[str, object]) -> str | None:

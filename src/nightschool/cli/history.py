@@ -182,5 +182,5 @@ def _none(known: Sequence[CycleReport], root: str | None) -> list[Piece | str]:
         return [told, "next: nightschool run"]
     return [
         f"{told}, but of other projects",
-        f"next: nightschool history --project {shlex.quote(known[-1].project)}",
+        f"next: nightschool history --project {shlex.quote(min(known[-1].roots or (), default=''))}",
     ]

@@ -141,7 +141,7 @@ class CycleReport(Record):
     def roots(self) -> frozenset[str] | None:
         """The projects that it was about; None: all."""
         # A root is absolute: a comma inside the name of a folder parts nothing.
-        return frozenset(re.split(f"{BETWEEN}(?=/)", self.project)) if self.project else None
+        return frozenset(re.split(rf"{BETWEEN}(?=/)|\n\+\n", self.project)) if self.project else None
 
     def concerns(self, roots: frozenset[str] | None) -> bool:
         """Whether it was about one of these projects; None: any."""

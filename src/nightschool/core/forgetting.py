@@ -21,11 +21,26 @@ class Thing(StrEnum):
     FILE = "file"
     """The transcript that gave it: known by its path, so that it need not be opened again."""
     PROJECT = "project"
+    NAME = "name"
+    """Of a project's folder alone, so that a person need not remember where it lay."""
 
 
 def trace_of(thing: Thing, name: str) -> Digest:
     """What is left of a name: enough to know it again, not to tell it."""
     return digest_of("forgotten", thing, name)
+
+
+def is_inside(folder: str, place: str) -> bool:
+    """Whether a place is this folder, or lies below it."""
+    return place == folder or place.startswith(f"{folder.rstrip('/')}/")
+
+
+def folders_of(place: str) -> tuple[str, ...]:
+    """A folder, and all above it; of what is no absolute path itself alone."""
+    if not place.startswith("/"):
+        return (place,) if place else ()
+    parts = place.split("/")
+    return tuple("/".join(parts[:depth]) for depth in range(len(parts), 1, -1))
 
 
 def stand_in(session: str) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from nightschool.core.cycles import CycleReport, Learned
-from nightschool.core.forgetting import STAND_IN, stand_in
+from nightschool.core.cycles import BETWEEN, CycleReport, Learned
+from nightschool.core.forgetting import STAND_IN, is_inside, stand_in
 from nightschool.core.jobs import Finished, LostTry, Reservation, Role
 from nightschool.core.pins import Pin
 from nightschool.core.proposals import (
@@ -35,7 +35,6 @@ from nightschool.core.tasks import (
     Moment,
     Task,
     TaskMark,
-    pool_of,
     roots_in,
 )
 from nightschool.core.trials import Trial
@@ -80,7 +79,7 @@ class Chosen(Value):
     sessions: frozenset[str] = frozenset()
     """Ids."""
     project: str | None = None
-    """A root: all that belongs to it."""
+    """A folder: all that belongs to it, and to projects below it."""
     before: datetime | None = None
     """Reports and answers of agents that are older go too."""
 
@@ -171,8 +170,11 @@ class _Forgetting:
         return session in self.chosen.sessions
 
     def _here(self, pool: str) -> bool:
-        """Whether it is of the project, alone or with others."""
-        return self.chosen.project is not None and self.chosen.project in (roots_in(pool) or ())
+        """Whether it is of the project, or of one below it, alone or with others."""
+        return any(self._below(root) for root in roots_in(pool) or ())
+
+    def _below(self, place: str) -> bool:
+        return self.chosen.project is not None and is_inside(self.chosen.project, place)
 
     def _sessions(self) -> None:
         chosen = [session for session in self.known.sessions if self._of(session.id)]
@@ -368,14 +370,16 @@ class _Forgetting:
     def _reports(self) -> None:
         tried = any(trial.task in self.tasks for trial in self.known.trials)
         for report in self.known.cycles:
-            others = sorted((roots_in(report.project) or frozenset()) - {self.chosen.project})
-            if (self._here(report.project) and not others) or self._is_old(report.ended_at):
+            roots = report.roots or frozenset()
+            others = sorted(root for root in roots if not self._below(root))
+            here = len(others) < len(roots)
+            if (here and not others) or self._is_old(report.ended_at):
                 self.removed.append(report)
                 self.cycles[report.cycle] = None
                 continue
             rest = self._without_words(report)
-            if self._here(report.project):
-                rest = replace(rest, project=pool_of(others))
+            if here:
+                rest = replace(rest, project=BETWEEN.join(others))
             # A report's page lists what each proposal was tried on, and is made anew from what is left.
             lists = tried and any(item.draft is not None for item in report.learned)
             if rest != report or lists or self._tells(report):
@@ -403,10 +407,9 @@ class _Forgetting:
 
     def _pins(self) -> None:
         """Of a project's files. One that holds stays: it was never read, the person said it."""
-        root = self.chosen.project
         of_files: dict[str, list[Pin]] = {}
         for pin in self.known.pins:
-            if root is not None and pin.path.startswith(f"{root}/"):
+            if self._below(pin.path):
                 of_files.setdefault(pin.path, []).append(pin)
         for said in of_files.values():
             held = [said[-1]] if said[-1].holds else []

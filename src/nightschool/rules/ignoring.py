@@ -12,7 +12,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from nightschool.core.forgetting import IgnoreList, Thing, trace_of
+from nightschool.core.forgetting import IgnoreList, Thing, folders_of, is_inside, trace_of
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import FilesSource, Footprint, Task
 from nightschool.core.values import Digest, Value, digest_of
@@ -35,13 +35,18 @@ class Why(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ignoring(Value):
-    """The rules as they hold now. A project's own list speaks of its own sessions alone, wherever a harvest
-    is started: it comes with a clone, and may neither hide nor reveal what is another's."""
+    """The rules as they hold now. The list of a folder's own file speaks of the sessions in that folder and
+    below it alone, wherever a harvest is started: it comes with a clone, and may neither hide nor reveal what
+    is another's."""
 
     own: IgnoreList = NOTHING
-    of_project: Callable[[str], IgnoreList | str] = lambda _: NOTHING
-    """By the project's root, or a folder below it; a text says what is wrong with its file."""
+    of_folder: Callable[[str], IgnoreList | str] = lambda _: NOTHING
+    """A text says what is wrong with its file."""
     root: Callable[[str], str] = str
+    real: Callable[[str], str] = str
+    """Where a path leads that has links in it."""
+    home: str = ""
+    """The person's: no name of a folder above it, and no file there, speaks of what they do."""
     oldest: datetime | None = None
     """What ended before is not kept."""
     days: int | None = None
@@ -61,47 +66,87 @@ class Ignoring(Value):
     def file(self, path: str, ref_id: str) -> Why | None:
         if self.forgotten and trace_of(Thing.FILE, ref_id) in self.forgotten:
             return Why("forgotten", "")
-        return _by_path(self.own, (path,), "your list")
+        return _by_path(self.own, (place(path) for place in (str, self.real)), "your list")
 
     def session(self, session: Session, *, changed: datetime | None = None) -> Why | None:
         """`changed`: when its file did, for a session that tells no time."""
         if self.forgotten and trace_of(Thing.SESSION, session.id) in self.forgotten:
             return Why("forgotten", "")
         root = "" if session.project is None else self.root(session.project)
-        if root and self.forgotten and trace_of(Thing.PROJECT, root) in self.forgotten:
+        if self.forgotten and any(
+            trace_of(Thing.PROJECT, place) in self.forgotten
+            for folder in dict.fromkeys((root, session.project or ""))
+            for place in folders_of(folder)
+        ):
             return Why("forgotten", "with its project")
         last = session.ended_at or session.started_at or changed
         if self.oldest is not None and last is not None and last < self.oldest:
             return Why("too-old", f"retention_days is {self.days}")
-        return self._listed(_of_session(session, root))
+        return self._listed(self._of_session(session, root))
 
     def task(self, task: Task) -> Why | None:
         """One that a person brought in a file. It has no age: it is kept until the person says otherwise."""
         return self._listed(_of_task(task))
 
     def _listed(self, held: _Held) -> Why | None:
-        root = held.root
-        found = _named(self.own, held, "your list")
-        if found is not None or not root:
+        found = self._named(self.own, held, "your list")
+        if found is not None:
             return found
-        for place in _down(root, held.folder):
-            theirs = self.of_project(place)
+        for folder in self._below_home(held):
+            theirs = self.of_folder(folder)
             if isinstance(theirs, str):
                 return Why(BAD_SETTINGS, theirs, by_person=False)
-            found = _named(theirs, held, "its project's list")
+            found = self._named(theirs, held, "its project's list")
             if found is not None:
                 return found._replace(by_person=False)
         return None
 
+    def _below_home(self, held: _Held) -> list[str]:
+        """The folders that it ran in, the nearest first, up to the home folder or to the root of the disk."""
+        own = dict.fromkeys(place for place in (held.root, held.folder) if place)
+        inside = self.home and any(is_inside(self.home, place) for place in own)
+        above = dict.fromkeys(place for folder in own for place in folders_of(folder))
+        return [
+            place
+            for place in above
+            if place in own or not inside or (place != self.home and is_inside(self.home, place))
+        ]
 
-def _down(root: str, folder: str) -> Iterator[str]:
-    """The project's root, and the folders on the way to one below it: each may have a list."""
-    yield root
-    place = root
-    below = folder.removeprefix(f"{root}/") if folder.startswith(f"{root}/") else ""
-    for part in below.split("/") if below else ():
-        place = f"{place}/{part}"
-        yield place
+    def _named(self, rules: IgnoreList, held: _Held, whose: str) -> Why | None:
+        if not rules:
+            return None
+        if rules.projects and self._of_projects(rules.projects, held):
+            return Why("ignored", f"by ignore.projects of {whose}")
+        found = _by_path(rules, held.paths(), whose)
+        if found is not None:
+            return found
+        words = tuple(word.casefold() for word in rules.words)
+        if words and any(word in text for text in held.texts() for word in words):
+            return Why("ignored", f"by ignore.words of {whose}")
+        return None
+
+    def _of_projects(self, patterns: Iterable[str], held: _Held) -> bool:
+        """Whether a folder that it ran in is named, by its path or by its name."""
+        above = {place for folder in (held.root, held.folder) for place in folders_of(folder)}
+        names = {place.rpartition("/")[2].casefold() for place in self._below_home(held)}
+        return any(
+            any(fnmatchcase(place, pattern.rstrip("/")) for place in above)
+            if "/" in pattern
+            else any(fnmatchcase(name, pattern.casefold()) for name in names)
+            for pattern in patterns
+        )
+
+    def _of_session(self, session: Session, root: str) -> _Held:
+        folder = session.project or ""
+
+        def paths() -> Iterator[str]:
+            written = (name for call in session.calls for name in call.files)
+            for place in (session.path, folder, *_places(written, root, folder)):
+                yield place
+                if place.startswith("/"):
+                    yield self.real(place)
+
+        return _Held(root, folder, paths, lambda: _said(session))
 
 
 class _Held(NamedTuple):
@@ -112,16 +157,6 @@ class _Held(NamedTuple):
     paths: Callable[[], Iterator[str]]
     texts: Callable[[], Iterator[str]]
     """Case folded."""
-
-
-def _of_session(session: Session, root: str) -> _Held:
-    folder = session.project or ""
-
-    def paths() -> Iterator[str]:
-        yield from (session.path, folder)
-        yield from _places((name for call in session.calls for name in call.files), root, folder)
-
-    return _Held(root, folder, paths, lambda: _said(session))
 
 
 def _of_task(task: Task) -> _Held:
@@ -148,20 +183,6 @@ def _of_task(task: Task) -> _Held:
     return _Held(root, folder, paths, texts)
 
 
-def _named(rules: IgnoreList, held: _Held, whose: str) -> Why | None:
-    if not rules:
-        return None
-    if held.root and any(_is_project(pattern, held.root, held.folder) for pattern in rules.projects):
-        return Why("ignored", f"by ignore.projects of {whose}")
-    found = _by_path(rules, held.paths(), whose)
-    if found is not None:
-        return found
-    words = tuple(word.casefold() for word in rules.words)
-    if words and any(word in text for text in held.texts() for word in words):
-        return Why("ignored", f"by ignore.words of {whose}")
-    return None
-
-
 def _said(session: Session) -> Iterator[str]:
     """All that was said, called and answered, and the names of folder and branch. Not the names of agents
     and models: a word of them would leave out everything."""
@@ -174,13 +195,6 @@ def _said(session: Session) -> Iterator[str]:
         yield late.result.casefold()
     yield (session.project or "").casefold()
     yield (session.branch or "").casefold()
-
-
-def _is_project(pattern: str, root: str, folder: str) -> bool:
-    if "/" not in pattern:
-        return fnmatchcase(root.rpartition("/")[2].casefold(), pattern.casefold())
-    below = pattern.rstrip("/") + "/*"
-    return any(fnmatchcase(place, one) for place in (root, folder) for one in (pattern.rstrip("/"), below))
 
 
 def _places(names: Iterator[str], root: str, folder: str) -> Iterator[str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from nightschool.core.cycles import CycleReport
+from nightschool.core.errors import UserError
 from nightschool.core.forgetting import (
     STAND_IN,
     Forgotten,
@@ -19,6 +21,8 @@ from nightschool.core.forgetting import (
     Skipped,
     Thing,
     Unfinished,
+    folders_of,
+    is_inside,
     trace_of,
 )
 from nightschool.core.jobs import Finished, LostTry, Reservation
@@ -44,6 +48,8 @@ from nightschool.rules.telling import counted
 LOCKS = ("harvest", "publish")
 """Besides that of the cycle: under these three nothing is stored that is not here yet."""
 TOLD_APART = ("sessions", "reports")
+ALIKE = 100
+"""Forgotten projects of one name that are known by it; any other by its folder alone."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,12 +63,13 @@ class Forgetting:
     """Root of the project that holds a folder."""
 
     def of_project(self, root: str) -> Chosen:
-        """All sessions of a project, also of folders in it, whether or not they are still there."""
+        """All sessions of a project, of folders in it and of projects below it, whether or not they are
+        still there."""
         inside = {
             session.id
             for session in self.store.find(Session)
             if session.project is not None
-            and (self.root(session.project) == root or f"{session.project}/".startswith(f"{root}/"))
+            and (is_inside(root, session.project) or is_inside(root, self.root(session.project)))
         }
         return Chosen(sessions=frozenset(inside), project=root)
 
@@ -163,6 +170,29 @@ class Forgetting:
         self.store.forget(known, ())
         return bool(known)
 
+    def allow_by_name(self, name: str) -> bool:
+        """The same for a project of which the name of its folder alone is said; whether one was on it."""
+        known = {one.trace: one.of for one in self.store.find(Forgotten) if one.thing is Thing.NAME}
+        found = {known[trace] for trace in _names(name) if trace in known}
+        if len(found) > 1:
+            raise UserError(f"several projects {name!r} were forgotten: name the folder of one in full")
+        gone = [one for one in self.store.find(Forgotten) if one.of in found]
+        self.store.forget(gone, ())
+        return bool(gone)
+
+    def forgotten_above(self, place: str) -> str | None:
+        """The folder above this one that was forgotten with all below it."""
+        known = {one.trace for one in self.store.find(Forgotten) if one.thing is Thing.PROJECT}
+        above = (folder for folder in folders_of(place)[1:] if trace_of(Thing.PROJECT, folder) in known)
+        return next(above, None)
+
+    def _name(self, root: str) -> Digest:
+        """A trace of the name of a project's folder, another one for each project of that name."""
+        known = {one.trace: one.of for one in self.store.find(Forgotten) if one.thing is Thing.NAME}
+        own = trace_of(Thing.PROJECT, root)
+        free = (trace for trace in _names(PurePath(root).name) if known.get(trace, own) == own)
+        return next(free, trace_of(Thing.NAME, root))
+
     def _begun(self) -> Unfinished | None:
         return self.store.get(Unfinished, "forgetting")
 
@@ -181,10 +211,11 @@ class Forgetting:
             named.insert(0, (Thing.PROJECT, chosen.project))
         of = trace_of(*named[0])
         named += [(Thing.FILE, record.id) for record in done.removed if isinstance(record, Offset)]
+        traces = [(thing, trace_of(thing, name)) for thing, name in named]
+        if chosen.project is not None:
+            traces.append((Thing.NAME, self._name(chosen.project)))
         at = self.clock.now()
-        return tuple(
-            Forgotten(thing=thing, trace=trace_of(thing, name), of=of, at=at) for thing, name in named
-        )
+        return tuple(Forgotten(thing=thing, trace=trace, of=of, at=at) for thing, trace in traces)
 
     def _clear(self, begun: Unfinished) -> None:
         mined = (task.workspace for task in self.store.find(Task))
@@ -211,6 +242,10 @@ def _with_them(done: Plan) -> list[str]:
     rest = {kind: number for kind, number in done.counts.items() if number and kind not in TOLD_APART}
     listed = ", ".join(f"{number} {kind}" for kind, number in rest.items())
     return [f"with that went: {listed}"] if rest else []
+
+
+def _names(name: str) -> Iterator[Digest]:
+    return (trace_of(Thing.NAME, f"{number}/{name}") for number in range(ALIKE))
 
 
 def standing(draft: Draft) -> str:

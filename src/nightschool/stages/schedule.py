@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from nightschool.core.errors import NotAllowed, SchedulerFailed
+from nightschool.core.forgetting import is_inside
 from nightschool.core.ports import Clock
 from nightschool.core.schedules import Plan, ScheduledRun, ScheduleMemory, Scheduler
 
@@ -116,11 +117,12 @@ class Scheduling:
         return removed
 
     def forget(self, root: str) -> None:
-        """No word of a project in what is remembered of the last start. What is scheduled stays as it is."""
+        """No word of a project, and of those below it, in what is remembered of the last start. What is
+        scheduled stays as it is."""
         last = self.memory.last()
         if last is None:
             return
-        runs = tuple(run for run in last.runs if run.project != root)
+        runs = tuple(run for run in last.runs if not is_inside(root, run.project))
         note = "" if root in last.note else last.note
         if (runs, note) != (last.runs, last.note):
             self.memory.keep_last(replace(last, runs=runs, note=note))
