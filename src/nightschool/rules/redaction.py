@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from nightschool.rules.secret_memory import SecretMemory
-from nightschool.rules.secret_scan import CREDENTIAL, Scan, secret_when_quoted
-from nightschool.rules.secret_shapes import is_secret_name
+from nightschool.rules.secret_scan import CREDENTIAL, Scan
+from nightschool.rules.secret_shapes import is_secret_name, secret_when_quoted
 
 REDACTION_VERSION = "1"
 

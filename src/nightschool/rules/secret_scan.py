@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 
 import re2
 
 from nightschool.rules.secret_shapes import (
+    IS,
     SHAPES,
+    SPOKEN_NAME,
     Shape,
     finder_pattern,
+    is_account_number,
     is_card_number,
-    is_password_name,
     is_secret_name,
     mixed,
+    refers,
+    secret_when_bare,
+    secret_when_quoted,
     stands_for_nothing,
 )
 
@@ -39,11 +43,24 @@ _RUNS = {body: re.compile(f"[{body}]*".encode()) for body in {shape.body for sha
 _WORD_RUN = re.compile(rb"[A-Za-z0-9_-]*")
 _BARE = re.compile(rb"""[^\s"'`,;<>\\(){}\[\]|&]{1,256}""")
 _BARE_LINE = re.compile(rb"""[^\s"'`\\]{1,256}""")
+_SPOKEN_HEAD = re2.compile(
+    rf"""{SPOKEN_NAME}["'`\\]{{0,8}}[ \t]{{0,2}}(?:{IS}[ \t]|[:=])[ \t:]{{0,2}}""".encode("ascii"), _LATIN
+)
+_IS_BEFORE = re2.compile(rf"[ \t]{{1,2}}{IS}[ \t:]{{1,2}}[^\s]{{6}}$".encode("ascii"), _LATIN)
+_PART_OF_CODE = re.compile(rb"[./@()]")
+_OPTION_OF = {
+    b"a": re.compile(rb"\bredis-cli\b"),
+    b"p": re.compile(rb"\b(?:sshpass|mongo\w*|login)\b"),
+    b"w": re.compile(rb"\bldap\w+\b"),
+}
+"""Commands that take a password by an option of one letter."""
+_ATTACHED_OF = re.compile(rb"\b(?:mysql\w*|mariadb\S*|mycli|sshpass)\b")
+"""Those that take it behind `-p` without a blank."""
+_COMMAND_ENDS = re.compile(rb"[\n;|&]")
 _HEADER = re.compile(rb"[A-Za-z0-9._~+/=-]*")
 # Pairs behind semicolons: what follows a space is text again, which may name another secret.
 _COOKIE = re.compile(rb"""[^\s"'\\`\[;]*(?:;[ \t]{0,2}[^\s"'\\`\[;]*)*""")
 _MORE_PASSWORD = re2.compile(rb"""[^\s/@:?#,"'<>\\`]*@""", _LATIN)
-_REFERENCE = re2.compile(rb"[A-Za-z_$][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_$][A-Za-z0-9_]*)+", _LATIN)
 # Line ends and quotes, escaped as often as JSON lies in JSON; numbers of a listing.
 _BETWEEN = rb"(?:\s|\\+[nrt\"']|[\"'+,>|]|\d{1,6}(?:\t|\xe2\x86\x92))*"
 _KEY_BODY = re2.compile(
@@ -118,14 +135,19 @@ class Scan:
             case 0x2E:  # .
                 return self._discord(start, end)
             case 0x20 | 0x09:
-                return self._user_option(start, end)
+                return self._short_option(start, end)
             case byte if 0x30 <= byte <= 0x39:
                 return self._card(start, end)
+        return self._lettered(start, end)
+
+    def _lettered(self, start: int, end: int) -> int:
         shape = self._shape_at(start)
         if shape is not None:
             return self._token(start, shape)
         if self._text.startswith(b"eyJ", start):
             return self._jwt(start)
+        if self._text[start + 2 : start + 4].isdigit():
+            return self._account(start)
         return self._worded(start, end)
 
     def _replace(self, kind: str, start: int, end: int) -> int:
@@ -265,6 +287,35 @@ class Scan:
         first = len(self._text[start:end]) - len(self._text[start:end].lstrip(_DIGIT_BYTES))
         return start + first
 
+    def _account(self, start: int) -> int:
+        length = is_account_number(self._text, start)
+        if not length or self._within_word(start):
+            return start + 4
+        return self._replace("iban", start, start + length)
+
+    def _short_option(self, start: int, end: int) -> int:
+        if self._text[start + 1 : start + 3] in {b"-a", b"-p", b"-w"}:
+            return self._letter_option(start)
+        return self._user_option(start, end)
+
+    def _letter_option(self, start: int) -> int:
+        """`sshpass -p value`, `mysql -pvalue`, `redis-cli -a value`."""
+        letter, begin = self._text[start + 2 : start + 3], start + 3
+        value = _BARE_LINE.match(self._text, self._past_blanks(begin))
+        if value is None or value.group()[:1] in b"-[$<{" or stands_for_nothing(value.group()):
+            return start + 3
+        command = _COMMAND_ENDS.split(self._text[max(self._done, start - 256) : start])[-1]
+        apart = value.start() > begin and self._text[begin] in b" \t"
+        known = _OPTION_OF[letter] if apart else _ATTACHED_OF
+        if (not apart and letter != b"p") or known.search(command) is None or self._shaped(value.start()):
+            return start + 3
+        return self._replace(CREDENTIAL, value.start(), value.end())
+
+    def _past_blanks(self, at: int) -> int:
+        while at < len(self._text) and self._text[at] in b" \t\"'":
+            at += 1
+        return at
+
     def _user_option(self, start: int, end: int) -> int:
         """`-u name:password`."""
         begin = end - 4
@@ -285,11 +336,11 @@ class Scan:
         value = _BARE.match(self._text, begin)
         if value is None or self._shaped(begin) or not is_secret_name(name):
             return max(end - 1, start + 2)
-        if len(value.group()) < 6 or not mixed(value.group()) or _refers(value.group()):
+        if len(value.group()) < 6 or not mixed(value.group()) or refers(value.group()):
             return begin
         return self._replace(CREDENTIAL, begin, value.end())
 
-    def _worded(self, start: int, end: int) -> int:
+    def _worded(self, start: int, end: int) -> int:  # noqa: PLR0911 - one a spelling
         """A place that begins with a word: a header, `name = value`, `password is value`."""
         found = self._text[start:end]
         lower = found[:13].lower()
@@ -305,10 +356,27 @@ class Scan:
             words = found[13:-6].strip(b" \t:=\"'`\\").lower()
             if words in {b"bearer", b"basic", b"token", b"bot", b"apikey", b"digest"}:
                 return self._bearer(end - 6, strict=False)
+        called = _SPOKEN_HEAD.match(self._text, start, end)
+        if called is not None:
+            return self._spoken(called.end(), b"password")
         before = found[:-4].rstrip(b" \t")
         if before.endswith((b"=", b":", b">")):
             return self._named(start, end - 4, name, before)
-        return self._spoken(end - 6, name)
+        if _IS_BEFORE.search(found) is not None:
+            return self._spoken(end - 6, name)
+        return self._beside(end - 8, name)
+
+    def _beside(self, begin: int, name: bytes) -> int:
+        """`token Rot3xyz...`: nothing says that it is one, so it must look like nothing else."""
+        value = _BARE.match(self._text, begin)
+        if value is None or self._shaped(begin) or not is_secret_name(name.replace(b" ", b"_")):
+            return begin
+        word = value.group().rstrip(b".!?:")
+        called = self._text[value.end() : value.end() + 1] in {b"(", b"[", b"{"}
+        telling = mixed(word) and word.lower() != word != word.upper() and not _PART_OF_CODE.search(word)
+        if called or len(word) < 8 or not telling or refers(word):
+            return begin
+        return self._replace(CREDENTIAL, begin, begin + len(word))
 
     def _bearer(self, begin: int, *, strict: bool) -> int:
         if self._shaped(begin):
@@ -335,7 +403,7 @@ class Scan:
         if value is None or self._shaped(begin) or not is_secret_name(name):
             return start
         word = value.group().rstrip(b".!?:")
-        if len(word) < 6 or not mixed(word) or _refers(word):
+        if len(word) < 6 or not mixed(word) or refers(word):
             return start
         return self._replace(CREDENTIAL, begin, begin + len(word))
 
@@ -380,29 +448,3 @@ class Scan:
             return end
         bare = _BARE.match(self._text, opening)
         return opening if bare is None else int(bare.end())
-
-
-def _refers(value: bytes) -> bool:
-    return stands_for_nothing(value) or _REFERENCE.fullmatch(value) is not None
-
-
-@lru_cache(maxsize=4096)
-def secret_when_quoted(name: bytes, value: bytes) -> bool:
-    """Whether a quoted value under a secret-like name is the secret itself."""
-    if len(value) < 4 or stands_for_nothing(value):
-        return False
-    if b" " in value or b"\n" in value:
-        return b"phrase" in name.lower() or (len(value) <= 64 and mixed(value) and name.isupper())
-    if is_password_name(name):
-        return len(value) >= 6 or mixed(value)
-    return len(value) >= 8 and (mixed(value) or len(value) >= 24)
-
-
-@lru_cache(maxsize=4096)
-def secret_when_bare(name: bytes, value: bytes, *, env: bool) -> bool:
-    """Whether an unquoted value under a secret-like name is the secret itself, not code or prose."""
-    if len(value) < 4 or _refers(value) or b"(" in value:
-        return False
-    if env:
-        return not value.isdigit() or is_password_name(name)
-    return mixed(value) and len(value) >= (6 if is_password_name(name) else 8)

@@ -113,14 +113,29 @@ SHAPES: tuple[Shape, ...] = (
 )
 
 NAME = (
-    r"(?i:passw(?:or[dt]|d)|kennwort|senha|contrasena|passphrase|pwd|secret|token|credential|authorization"
+    r"(?i:passw(?:or[dt]|d)|kennwort|wachtwoord|senha|contrasena|pass(?:phrase)?|pwd|secret|token|credential"
+    r"|authorization"
     r"|(?:api|access|account|private|auth|encryption|signing|master|license|service|storage)[_-]?key)"
 )
 """How a secret-like name is found; `is_secret_name` then judges the whole name."""
 
+SPOKEN_NAME = (
+    r"(?i:mot[ _-]de[ _-]passe|contrase(?:\xc3[\xb1\x91]|n\xcc\x83)a|l(?:\xc3[\xb6\x96]|o)senord"
+    r"|has\xc5[\x82\x81]o|(?:api|access|secret|private|signing|license)[ ]key"
+    r"|\xd0[\xbf\x9f]\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|\xe5\xaf\x86\xe7\xa0\x81)"
+)
+"""What a person calls a secret, in words that no variable is named by: all of it is secret."""
+IS = r"(?i:is|was|ist|war|lautet|lautete|est|es|\xc3\xa8|\xc3\xa9)"
+
 _WORDS = re2.compile(rb"[A-Z]+[a-z]*|[a-z]+|[0-9]+")
 _SECRET_WORDS = frozenset(
     [
+        "pass",
+        "smtppass",
+        "userpass",
+        "rootpass",
+        "adminpass",
+        "wachtwoord",
         "password",
         "passwd",
         "passwort",
@@ -202,9 +217,8 @@ def is_secret_name(name: bytes) -> bool:
 
 
 _STANDS_FOR = re2.compile(
-    rb"(?i)(?:(?:your|my|the|some|an?|this|insert|replace|enter|put|add|fake|dummy|sample)[-_ .].*"
-    rb"|.*[-_.](?:here|placeholder|goes-here)|.*example.*|.*placeholder.*|.*redacted.*"
-    rb"|change[-_]?(?:me|it|this).*"
+    rb"(?i)(?:your[-_ .].*"
+    rb"|change[-_]?(?:me|it|this)"
     rb"|(?:x|X|\*|\.|-|_|0|\?|#|\xe2\x80\xa2|\xe2\x80\xa6)+"
     rb"|(?:db|user|old|new|my)?[-_]?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|key|auth)s?"
     rb"|(?:my)?[-_]?(?:api[-_]?key|credential)s?"
@@ -214,6 +228,12 @@ _STANDS_FOR = re2.compile(
     rb"|optional|required|missing|invalid|unknown|empty|hidden|masked|disabled|enabled|basic|bearer|digest"
     rb"|default|value|test|todo|tbd|n/a|off|on|yes|no|env|file|inherit|write|read)"
 )
+_SEEMS_TO = re2.compile(
+    rb"(?i)(?:(?:my|the|some|an?|this|insert|replace|enter|put|add|fake|dummy|sample)[-_ .].*"
+    rb"|.*[-_.](?:here|placeholder|goes-here)|.*example.*|.*placeholder.*|.*redacted.*"
+    rb"|change[-_]?(?:me|it|this).*)"
+)
+"""What may as well be a part of a password: with digits in it, it is taken for one."""
 
 
 @lru_cache(maxsize=4096)
@@ -221,7 +241,9 @@ def stands_for_nothing(value: bytes) -> bool:
     """Whether a value is a placeholder, a reference, a type or a masked secret rather than a secret."""
     if value[:1] in b"$<{%[(@" or b"[secret:" in value or b"${" in value or b"{{" in value:
         return True
-    return _STANDS_FOR.fullmatch(value) is not None
+    if _STANDS_FOR.fullmatch(value) is not None:
+        return True
+    return _SEEMS_TO.fullmatch(value) is not None and not mixed(value)
 
 
 def finder_pattern() -> bytes:
@@ -246,8 +268,12 @@ def finder_pattern() -> bytes:
         rf"(?i:cookie){quote}[ \t]?[:=][ \t]{{0,2}}{quote}[A-Za-z0-9_.%-]{{1,64}}=[^\s;\"'\\]{{4}}",
         rf"{NAME}[A-Za-z0-9_-]{{0,16}}{quote}\]?[ \t]{{0,3}}(?:=>|:?=|[:>])[ \t]{{0,3}}[^\s=>]\S{{3}}",
         rf"--[a-z-]{{0,24}}{NAME}[a-z-]{{0,12}}[ \t]{{1,4}}[^\s-]",
-        rf"{NAME}[ \t]{{1,2}}(?i:is|was)[ \t:]{{1,2}}[^\s]{{6}}",
-        r"""[ \t](?:-u|--user)[ \t=]["']?[A-Za-z0-9_.@-]{1,64}:[^\s"'$:/\\]{4}""",
+        rf"{SPOKEN_NAME}{quote}[ \t]{{0,2}}(?:{IS}[ \t]|[:=])[ \t:]{{0,2}}{quote}[^\s]{{6}}",
+        rf"{NAME}[ \t]{{1,2}}{IS}[ \t:]{{1,2}}[^\s]{{6}}",
+        r"(?i:token|passw(?:or[dt]|d)|api[ _-]?key|secret)[ \t]{1,2}[A-Za-z0-9][^\s=:]{7}",
+        r"""[ \t]-[apw][ \t]{0,4}["']?[^\s"']{3}""",
+        r"[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4} ?[A-Z0-9]{4} ?[A-Z0-9]{3}",
+        r"""[ \t](?:-u|--user)[ \t=]?["']?[A-Za-z0-9_.@-]{1,64}:[^\s"'$:/\\]{4}""",
         r"@[A-Za-z0-9][A-Za-z0-9-]*\.[A-Za-z0-9]",
         r":AA[A-Za-z0-9_-]{33}",
         r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
@@ -262,7 +288,8 @@ _PASSWORDS = ("password", "passwd", "passphrase", "pwd", "dbpass")
 def is_password_name(name: bytes) -> bool:
     """Whether a person may have chosen the value: short and without digits is a secret there too."""
     lower = name.lower().decode("latin-1")
-    return any(word in lower for word in _PASSWORDS)
+    # `PASS=12` counts tests.
+    return any(word in lower for word in _PASSWORDS) or (len(lower) > 4 and lower.endswith("pass"))
 
 
 def mixed(value: bytes) -> bool:
@@ -272,6 +299,40 @@ def mixed(value: bytes) -> bool:
 
 _DIGITS = b"0123456789"
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+_REFERENCE = re2.compile(rb"[A-Za-z_$][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_$][A-Za-z0-9_]*)+")
+
+
+def refers(value: bytes) -> bool:
+    return stands_for_nothing(value) or _REFERENCE.fullmatch(value) is not None
+
+
+def _is_folder(name: bytes, value: bytes) -> bool:
+    """`PWD=/home/sam` is where a shell stands."""
+    return name[-3:].lower() == b"pwd" and value[:1] in b"/~."
+
+
+@lru_cache(maxsize=4096)
+def secret_when_quoted(name: bytes, value: bytes) -> bool:
+    """Whether a quoted value under a secret-like name is the secret itself."""
+    if len(value) < 4 or stands_for_nothing(value) or _is_folder(name, value):
+        return False
+    if b" " in value or b"\n" in value:
+        return b"phrase" in name.lower() or (len(value) <= 64 and mixed(value) and name.isupper())
+    if is_password_name(name):
+        return len(value) >= 6 or mixed(value)
+    return len(value) >= 8 and (mixed(value) or len(value) >= 24)
+
+
+@lru_cache(maxsize=4096)
+def secret_when_bare(name: bytes, value: bytes, *, env: bool) -> bool:
+    """Whether an unquoted value under a secret-like name is the secret itself, not code or prose."""
+    if len(value) < 4 or refers(value) or b"(" in value or _is_folder(name, value):
+        return False
+    if env:
+        return not value.isdigit() or is_password_name(name)
+    return mixed(value) and len(value) >= (6 if is_password_name(name) else 8)
+
 
 _CARDS = tuple(
     re2.compile(pattern)
@@ -298,6 +359,50 @@ def is_card_number(text: bytes, start: int) -> int:
         if _NETWORKS.fullmatch(digits) is not None and _luhn(digits):
             return int(found.end() - start)
     return 0
+
+
+_IBAN_LENGTHS: dict[bytes, int] = {
+    country.encode(): length
+    for length, countries in {
+        15: "NO",
+        16: "BE",
+        18: "DK FO FI GL NL SD",
+        19: "MK SI",
+        20: "AT BA EE KZ LT LU MN XK",
+        21: "CH HR LI LV",
+        22: "BG BH CR DE GB GE IE ME RS VA",
+        23: "AE GI IL IQ OM SO TL",
+        24: "AD CZ DJ ES MD PK RO SA SE SK TN VG",
+        25: "LY PT ST",
+        26: "IS TR",
+        27: "BI FR GR IT MC MR SM",
+        28: "AL AZ BY CY DO GT HU LB NI PL SV",
+        29: "BR EG PS QA UA",
+        30: "JO KW MU",
+        31: "MT SC",
+        32: "LC",
+        33: "RU",
+    }.items()
+    for country in countries.split()
+}
+_IBAN_RUN = re2.compile(rb"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}")
+
+
+def is_account_number(text: bytes, start: int) -> int:
+    """The length of the IBAN that begins here and ends at no further letter or digit; 0 where none does."""
+    length = _IBAN_LENGTHS.get(text[start : start + 2], 0)
+    found = _IBAN_RUN.match(text[start : start + 48])
+    if not length or found is None:
+        return 0
+    run = found.group()
+    ends = [at + 1 for at in range(len(run)) if run[at] != 0x20]
+    if len(ends) < length or text[start + ends[length - 1] : start + ends[length - 1] + 1].isalnum():
+        return 0
+    at = ends[length - 1]
+    piece = run[:at]
+    plain = piece.replace(b" ", b"")
+    digits = "".join(str(int(letter, 36)) for letter in (plain[4:] + plain[:4]).decode("ascii"))
+    return at if int(digits) % 97 == 1 else 0
 
 
 def _luhn(digits: bytes) -> bool:
