@@ -170,6 +170,7 @@ CLEAN = [
     "Bearer authentication is used. Authorization: Basic authentication",
     "PWD=/home/sam/work OLDPWD=/home/sam cd $PWD",
     "Tests pass: 34, fail: 2; PASS=34 FAIL=2; all tests pass: yes; bypass: a1b2c3d4e5",
+    "--- PASS: TestReviewTrail8Totals (0.00s)\n=== RUN TestReviewTrail8Totals\n  --pass:#1a7f37;",
     "First pass: read, second pass: write. They pass 12 arguments; passes: 3a",
     "the password is required, das Passwort ist nicht sicher, le mot de passe est obligatoire",
     "la contraseña es obligatoria; el token es demasiado corto; wachtwoord: verplicht",

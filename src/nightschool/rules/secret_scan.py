@@ -12,7 +12,9 @@ from collections.abc import Callable
 import re2
 
 from nightschool.rules.secret_shapes import (
+    ATTACHED_OF,
     IS,
+    OPTION_OF,
     SHAPES,
     SPOKEN_NAME,
     Shape,
@@ -47,15 +49,9 @@ _SPOKEN_HEAD = re2.compile(
     rf"""{SPOKEN_NAME}["'`\\]{{0,8}}[ \t]{{0,2}}(?:{IS}[ \t]|[:=])[ \t:]{{0,2}}""".encode("ascii"), _LATIN
 )
 _IS_BEFORE = re2.compile(rf"[ \t]{{1,2}}{IS}[ \t:]{{1,2}}[^\s]{{6}}$".encode("ascii"), _LATIN)
+_PASSED = frozenset({b"PASS", b"Pass"})
+"""`--- PASS: TestTotals2`: so test runners tell."""
 _PART_OF_CODE = re.compile(rb"[./@()]")
-_OPTION_OF = {
-    b"a": re.compile(rb"\bredis-cli\b"),
-    b"p": re.compile(rb"\b(?:sshpass|mongo\w*|login)\b"),
-    b"w": re.compile(rb"\bldap\w+\b"),
-}
-"""Commands that take a password by an option of one letter."""
-_ATTACHED_OF = re.compile(rb"\b(?:mysql\w*|mariadb\S*|mycli|sshpass)\b")
-"""Those that take it behind `-p` without a blank."""
 _COMMAND_ENDS = re.compile(rb"[\n;|&]")
 _HEADER = re.compile(rb"[A-Za-z0-9._~+/=-]*")
 # Pairs behind semicolons: what follows a space is text again, which may name another secret.
@@ -306,7 +302,7 @@ class Scan:
             return start + 3
         command = _COMMAND_ENDS.split(self._text[max(self._done, start - 256) : start])[-1]
         apart = value.start() > begin and self._text[begin] in b" \t"
-        known = _OPTION_OF[letter] if apart else _ATTACHED_OF
+        known = OPTION_OF[letter] if apart else ATTACHED_OF
         if (not apart and letter != b"p") or known.search(command) is None or self._shaped(value.start()):
             return start + 3
         return self._replace(CREDENTIAL, value.start(), value.end())
@@ -409,7 +405,7 @@ class Scan:
 
     def _named(self, start: int, begin: int, name: bytes, before: bytes) -> int:  # noqa: PLR0911 - one a spelling
         """`name = value` in any of its spellings; `before` is all up to the value."""
-        if not is_secret_name(name):
+        if not is_secret_name(name) or (before.endswith(b":") and name.strip(b"-_") in _PASSED):
             return begin
         if before.endswith(b">") and not before.endswith(b"=>"):  # <password>value</password>
             opened = self._run_before(start, _NAME_BYTES, 64)

@@ -127,6 +127,15 @@ SPOKEN_NAME = (
 """What a person calls a secret, in words that no variable is named by: all of it is secret."""
 IS = r"(?i:is|was|ist|war|lautet|lautete|est|es|\xc3\xa8|\xc3\xa9)"
 
+OPTION_OF = {
+    b"a": re2.compile(rb"\bredis-cli\b"),
+    b"p": re2.compile(rb"\b(?:sshpass|mongo\w*|login)\b"),
+    b"w": re2.compile(rb"\bldap\w+\b"),
+}
+"""Commands that take a password by an option of one letter."""
+ATTACHED_OF = re2.compile(rb"\b(?:mysql\w*|mariadb\S*|mycli|sshpass)\b")
+"""Those that take it behind `-p` without a blank."""
+
 _WORDS = re2.compile(rb"[A-Z]+[a-z]*|[a-z]+|[0-9]+")
 _SECRET_WORDS = frozenset(
     [
@@ -217,7 +226,7 @@ def is_secret_name(name: bytes) -> bool:
 
 
 _STANDS_FOR = re2.compile(
-    rb"(?i)(?:your[-_ .].*"
+    rb"(?i)(?:your[-_ .].*|#[0-9a-f]{3,8}"
     rb"|change[-_]?(?:me|it|this)"
     rb"|(?:x|X|\*|\.|-|_|0|\?|#|\xe2\x80\xa2|\xe2\x80\xa6)+"
     rb"|(?:db|user|old|new|my)?[-_]?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|key|auth)s?"
