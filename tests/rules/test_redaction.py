@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from nightschool.rules.redaction import Redactor
 from nightschool.rules.secret_shapes import SHAPES, is_secret_name
+from secret_texts import CLEAN, PEM, PIECES, PLANTED
 
 KEY = b"a key of the tests, 32 bytes long"
 STAND_IN = re.compile(r"\[secret:[a-z]+:[0-9a-f]{6}\]")
@@ -27,91 +28,6 @@ def body(allowed: str, length: int) -> str:
     """Planted text that a shape's class of characters allows."""
     source = MIXED if "a-z" in allowed else (UPPER if "A-Z" in allowed else HEX)
     return source[:length]
-
-
-PEM = (
-    "-----BEGIN RSA PRIVATE KEY-----\n"
-    + "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn\n" * 3
-    + "abcd=\n-----END RSA PRIVATE KEY-----"
-)
-JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
-PLANTED: list[tuple[str, str, str]] = [
-    # (text, what must be gone, what must stay)
-    (f"key:\n{PEM}\nend", "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", "end"),
-    (PEM.rpartition("-----END")[0], "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", ""),
-    (PEM.partition("\n")[2] + "\nend", "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", "end"),
-    (json.dumps({"k": PEM}), "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", '{"k": "'),
-    (json.dumps(json.dumps({"k": json.dumps(PEM)})), "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn", "k"),
-    (json.dumps(f"🙂{JWT}."), "dozjgNryP4J3jVmNHl0w5N", "\\ude42"),
-    ("\n".join(f"{n}\t{line}" for n, line in enumerate(PEM.split("\n"), 1)), "MIIEowIBAAKCAQEA", "1\t"),
-    (f"token is in {JWT} here", "dozjgNryP4J3jVmNHl0w5N", "here"),
-    ("Authorization: Bearer abcDEF123456789xyz", "abcDEF123456789xyz", "Authorization: Bearer "),
-    ("curl -H 'Authorization: Basic dXNlcjpwYXNzd29yZA==' x", "dXNlcjpwYXNzd29yZA", "' x"),
-    ('-H "Cookie: session=abcd1234efgh; theme=dark" x', "abcd1234efgh", '" x'),
-    ("Cookie: sid=abcd1234efgh, then API_KEY='q1w2e3r4t5y6'", "q1w2e3r4t5y6", " then API_KEY='"),
-    ("Set-Cookie: sid=s3cr3tvalue; HttpOnly", "s3cr3tvalue", "Set-Cookie: "),
-    ("https://bob:hunter2@example.org/x", "hunter2", "https://bob:"),
-    ("postgres://app:s3cr@t9@db.host:5432/x", "s3cr@t9", "@db.host:5432/x"),
-    ("redis://:p4ssphrase@cache:6379/0", "p4ssphrase", "@cache:6379/0"),
-    ("mongodb+srv://u:Zx81spectrum@c0.mongodb.net", "Zx81spectrum", "@c0.mongodb.net"),
-    ("https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/2", "0123456789abcdef", "@o1."),
-    ("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzz", "wJalrXUtnFEMI", "export AWS_SECRET"),
-    ("DB_PASSWORD=hunter2xyz\nPORT=80", "hunter2xyz", "\nPORT=80"),
-    ("DB_PASSWORD=correcthorse\n", "correcthorse", "DB_PASSWORD="),
-    ("API_KEY='q1w2e3r4t5y6'", "q1w2e3r4t5y6", "API_KEY='"),
-    ('{"password": "hunter", "user": "bob"}', "hunter", '"user": "bob"'),
-    (json.dumps({"arguments": json.dumps({"client_secret": "q1w2e3r4t5"})}), "q1w2e3r4t5", "client_secret"),
-    (json.dumps(json.dumps(json.dumps({"authToken": "q1w2e3r4t5"}))), "q1w2e3r4t5", "authToken"),
-    ("password: hunter2xyz # yaml", "hunter2xyz", "# yaml"),
-    ("my password is swordfish99, please", "swordfish99", ", please"),
-    ("mysql --password hunter2xyz db", "hunter2xyz", " db"),
-    ("curl -u bob:pa55word http://x", "pa55word", "curl -u bob:"),
-    ("https://h/p?access_token=q1w2e3r4t5&x=1", "q1w2e3r4t5", "&x=1"),
-    ("https://a.blob.core.windows.net/c?sv=1&sig=aB3xK9mQ2zT7wL5raB3x%3D", "aB3xK9mQ2z", "?sv=1&sig="),
-    ("AccountName=x;AccountKey=aB3xK9mQ2zT7wL5raB3xK9==;End", "aB3xK9mQ2zT7", ";End"),
-    ("https://hooks.slack.com/services/T0000AAAA/B0000BBBB/aB3xK9mQ2zT7wL5r", "aB3xK9mQ2zT7", "https://"),
-    ("bot 123456789:AAabcdefghijklmnopqrstuvwxyz1234567 up", "AAabcdefghij", " up"),
-    ("MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.abcdefghijklmnopqrstuvwxyz0", "abcdefghijklmnopqrstuvwxyz0", ""),
-    ("mail jane.doe+x@corp.io, please", "jane.doe", ", please"),
-    ("card 4111 1111 1111 1111 2030", "4111 1111", " 2030"),
-    ("card 378282246310005.", "378282246310005", "."),
-    ("Passwort: hunter2xyz # in einer fremden Sprache", "hunter2xyz", "Passwort: "),
-    ("<password>hunter2xyz</password>", "hunter2xyz", "</password>"),
-    ("x = {'api_key' => 'q1w2e3r4t5'}", "q1w2e3r4t5", "'}"),
-    ("DB_PASS=sommerwind\nPORT=80", "sommerwind", "\nPORT=80"),
-    ("export DB_PASS='correcthorse'", "correcthorse", "export DB_PASS='"),
-    ('SMTP_PASS="blau grau 7x"', "blau grau", 'SMTP_PASS="'),
-    ("PASS=kx7wQ2pL", "kx7wQ2pL", "PASS="),
-    ("user: app\npass: kx7wQ2pL\n", "kx7wQ2pL", "\npass: "),
-    ("dbPass = 'sommerwind'", "sommerwind", "dbPass = '"),
-    ("passwd=kx7wQ2pL", "kx7wQ2pL", "passwd="),
-    ("Server=x;Uid=app;Pwd=kx7wQ2pL;", "kx7wQ2pL", "Uid=app;Pwd="),
-    ("le mot de passe : kx7wQ2pL, merci", "kx7wQ2pL", ", merci"),
-    ("Mot de passe est kx7wQ2pL", "kx7wQ2pL", "Mot de passe est "),
-    ("la contraseña: kx7wQ2pL y nada más", "kx7wQ2pL", " y nada más"),
-    ("CONTRASEÑA es kx7wQ2pL", "kx7wQ2pL", "CONTRASEÑA es "),
-    ("das Passwort lautet kx7wQ2pL.", "kx7wQ2pL", "das Passwort lautet "),
-    ("Passwort ist kx7wQ2pL", "kx7wQ2pL", "Passwort ist "),
-    ("wachtwoord: kx7wQ2pL", "kx7wQ2pL", "wachtwoord: "),
-    ("пароль: kx7wQ2pL", "kx7wQ2pL", "пароль: "),
-    ("lösenord: kx7wQ2pL", "kx7wQ2pL", "lösenord: "),
-    ("sshpass -p sommerwind ssh bob@host.intern", "sommerwind", " ssh "),
-    ("sshpass -psommerwind ssh x", "sommerwind", "sshpass -p"),
-    ("sshpass -p 'blau7 grau' ssh x", "blau7", " ssh x"),
-    ("mysql -u app -psommerwind shop", "sommerwind", "mysql -u app -p"),
-    ("mysqldump --password=sommer7wind shop", "sommer7wind", "--password="),
-    ("redis-cli -h cache -a sommerwind ping", "sommerwind", " ping"),
-    ("docker login -u bob -p sommerwind ghcr.io", "sommerwind", " ghcr.io"),
-    ("ldapsearch -D cn=x -w sommerwind", "sommerwind", "-w "),
-    ("curl -ubob:sommerwind http://x", "sommerwind", "curl -ubob:"),
-    ("the API key is Rot4kiwi99x", "Rot4kiwi99x", "the API key is "),
-    ("use token Rot3Kiwi88 for it", "Rot3Kiwi88", " for it"),
-    ("pay to DE89 3704 0044 0532 0130 00 please", "3704 0044", " please"),
-    ("IBAN: GB29NWBK60161331926819.", "NWBK60161331926819", "IBAN: "),
-    ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI", "AWS_SECRET"),
-    ("DB_PASSWORD=changeme2024!", "changeme2024", "DB_PASSWORD="),
-    ("password: My-Secret-P4ss", "Secret-P4ss", "password: "),
-]
 
 
 @pytest.mark.parametrize(("text", "gone", "stays"), PLANTED)
@@ -134,57 +50,6 @@ def test_each_shape_of_the_table_is_found(shape: Any, around: str) -> None:
     redacted = redactor()(around.format(token))
     assert body(shape.body, shape.least) not in redacted
     assert STAND_IN.search(redacted)
-
-
-PNG = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kg=="
-
-CLEAN = [
-    "Never print the password, and keep the API key out of the log.",
-    "password = get_password()",
-    "token: str",
-    "password: SecretStr = Field(min_length=8)",
-    "def login(user: str, password: str, token: Optional[str] = None) -> None:",
-    "api_key = os.environ['OPENAI_API_KEY']",
-    "const token = process.env.GITHUB_TOKEN;",
-    "self.password = password",
-    "The token count is 4096 and max_tokens: 32000.",
-    '{"input_tokens": 12345678, "output_tokens": 4242, "tokenizer": "cl100k_base"}',
-    "risk-assessment-framework task-management-of-desks sk-learn ask-me-anything-about-this",
-    "Set OPENAI_API_KEY=your-api-key or OPENAI_API_KEY=<key> or $OPENAI_API_KEY or sk-...",
-    "DB_PASSWORD=${DB_PASSWORD}\nSECRET=changeme\nTOKEN=xxxxxxxx",
-    "commit 3f786850e387550fdab836ed7e6dc881de23001b",
-    "id 550e8400-e29b-41d4-a716-446655440000",
-    "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    PNG,
-    "git clone git@github.com:acme/shop.git && open https://example.org:8080/a@b",
-    "npm i lodash@4.17.21 @types/node logo@2x.png actions/checkout@v4",
-    "@pytest.mark.parametrize and x = a @ b.T",
-    "Co-Authored-By: Claude <noreply@anthropic.com>",
-    "timestamps 1700000000000 2024-01-01 4503599627370496 0.4111111111111111",
-    "A private key begins with -----BEGIN PRIVATE KEY----- and ends with a like line.",
-    "postgres://user:password@localhost/db",
-    "the secret is to rest; the password is required",
-    "docker run -u 1000:1000 x; sort -u a:b",
-    "docker login --password-stdin ghcr.io",
-    "secretName: my-secret, token_url: https://auth.example.org/token",
-    "Bearer authentication is used. Authorization: Basic authentication",
-    "PWD=/home/sam/work OLDPWD=/home/sam cd $PWD",
-    "Tests pass: 34, fail: 2; PASS=34 FAIL=2; all tests pass: yes; bypass: a1b2c3d4e5",
-    "--- PASS: TestReviewTrail8Totals (0.00s)\n=== RUN TestReviewTrail8Totals\n  --pass:#1a7f37;",
-    "First pass: read, second pass: write. They pass 12 arguments; passes: 3a",
-    "the password is required, das Passwort ist nicht sicher, le mot de passe est obligatoire",
-    "la contraseña es obligatoria; el token es demasiado corto; wachtwoord: verplicht",
-    "Never pass a password on the command line: mysql -p asks for it, sshpass -p is worse.",
-    "docker run -p 8080:80 -p8443:443 -w /app x; ssh -p 2222 host; mkdir -p /srv/data; cp -a one two",
-    "psql -p 5433 -w; tar -a -cf x.tar y; git commit -a -m pass",
-    "The API key is stored in 1Password. The access key is rotated every 90days",
-    "token counting, token budget 4096, secret santa2024, token src/auth2/Token.ts, password reset",
-    "token parseToken2(x) and the token types.Token2 of api key handling",
-    "Standort DE12 3456 7890 1234 5678 90 is no account, nor is GB82ABCD, nor AB12CD34EF56GH78IJ90",
-    "use --password to be asked; --token is an option; --password=PASSWORD",
-    "secret=your-secret-2 password: <your password> API_KEY=example-key",
-    "",
-]
 
 
 @pytest.mark.parametrize("text", CLEAN)
@@ -322,64 +187,6 @@ def test_key_must_be_long() -> None:
 def test_secret_names(name: bytes, secret: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """A name is secret-like by its last words, not by a word in it."""
     assert is_secret_name(name) is secret
-
-
-PIECES = [
-    "sk-ant-",
-    "abc123DEF456ghi789JKL012",
-    "ghp_",
-    "token",
-    "secret_",
-    "password",
-    "PASSWORD",
-    "=",
-    ": ",
-    " ",
-    '"',
-    "AKIAABCDEFGHIJKLMNOP",
-    "eyJhbGciOiJIUzI1",
-    ".eyJzdWIiOiIxMj",
-    "://",
-    "user:",
-    "pw1@x",
-    "@corp.io",
-    "\\",
-    "\n",
-    "4111111111111111",
-    "-----BEGIN PRIVATE KEY-----",
-    "-----END PRIVATE KEY-----",
-    "\nMIIEowIBAAKCAQEA\n",
-    "é",
-    "Bearer ",
-    "Cookie: a=",
-    "hunter2xyz",
-    "[secret:",
-    "[secret:credential:abcdef]",
-    "[",
-    "]",
-    "--token ",
-    " -u ",
-    " is ",
-    ">",
-    "<",
-    "12345678:AA",
-    "DB_PASS=",
-    "mot de passe : ",
-    "contraseña",
-    "mysql -p",
-    "sshpass -p ",
-    "redis-cli -a ",
-    "DE89 3704 0044 0532 0130 00",
-    "token ",
-    "API key",
-    "Rot3Kiwi88",
-    ".",
-    "_",
-    "-",
-    "1",
-    "a",
-    "'",
-]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
