@@ -6,13 +6,35 @@ Relieves wiring of it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 from nightschool.core.errors import UserError
 from nightschool.core.forgetting import IgnoreList
 from nightschool.core.sessions import in_text
-from nightschool.settings import project_ignore
+from nightschool.core.values import Digest
+from nightschool.rules.ignoring import Ignoring
+from nightschool.settings import Settings, project_ignore
+
+
+def ignoring_by(
+    settings: Settings, *, home: Path, root: Callable[[str], str], now: datetime, forgotten: frozenset[Digest]
+) -> Ignoring:
+    """What may not be read or not be seen, as the person's settings and the files of folders have it."""
+    days = settings.retention_days
+    return Ignoring(
+        own=with_real_paths(settings.ignore.rules),
+        of_folder=cache(ignored_by),
+        root=root,
+        real=cache(real),
+        home=real(str(home)),
+        oldest=None if days is None else now - timedelta(days=days),
+        days=days,
+        forgotten=forgotten,
+    )
 
 
 def ignored_by(folder: str) -> IgnoreList | str:

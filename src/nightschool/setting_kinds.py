@@ -52,7 +52,7 @@ def _folder(value: object) -> object:
         return value
     path = Path(value).expanduser()
     if not path.is_absolute():
-        raise ValueError("not absolute")
+        raise ValueError("a path begins with / or ~")
     return path
 
 
@@ -112,20 +112,20 @@ Mode = Annotated[Literal["certify", "suggest"], Allowed('"certify" or "suggest"'
 
 def _word(value: str) -> str:
     if value != value.strip() or len(value) < SHORTEST_WORD or not value.isprintable():
-        raise ValueError("no word")
+        raise ValueError("too short, or with blanks around it" if value.isprintable() else "of several lines")
     return value
 
 
 def _path(value: str) -> str:
     if not value.strip("*/ ") or not value.isprintable():
-        raise ValueError("names everything")
+        raise ValueError("it names everything")
     return str(Path(value).expanduser()) if value.startswith("~") else value
 
 
 def _project(value: str) -> str:
     path = _path(value)
     if "/" in path and not path.startswith("/"):
-        raise ValueError("not absolute")
+        raise ValueError("a path begins with / or ~")
     return path
 
 

@@ -12,7 +12,7 @@ import difflib
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
@@ -106,8 +106,6 @@ class Settings(Value):
     targets: Targets = field(default_factory=Targets)
     publish: Publish = field(default_factory=Publish)
     endpoints: Endpoints = field(default_factory=Endpoints)
-    ignore_here: IgnoreList = field(default_factory=IgnoreList)
-    """The list of the project's own file, which holds for its own sessions."""
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
     """By key; a key that is not in it has its built-in default."""
 
@@ -202,21 +200,18 @@ def load(
     file = Path(named).expanduser() if named else config_path()
     for name, value in _from_file(file, must_exist=bool(named)):
         _take(found, origins, name, value, Origin(place="file", where=str(file)))
-    theirs = IgnoreList()
     for place in () if project is None else places(project, folder):
         file = place / PROJECT_FILE
         with _of_project():
             for name, value in _from_file(file, must_exist=False):
                 _take(found, origins, name, value, Origin(place="project", where=str(file)))
-    if project is not None:
-        theirs = ignored_on_the_way(project, folder)
     for name, text in _from_environment(environment):
         origin = Origin(place="environment", where=KEYS[name].variable)
         _take(found, origins, name, text, origin)
     for name, value in (flags or {}).items():
         if value is not None:
             _take(found, origins, name, value, Origin(place="flag", where=KEYS[name].flag))
-    return replace(_built(found, origins), ignore_here=theirs)
+    return _built(found, origins)
 
 
 def project_ignore(root: Path) -> IgnoreList:
@@ -232,16 +227,6 @@ def project_ignore(root: Path) -> IgnoreList:
 def keys_in(file: Path) -> tuple[str, ...]:
     """The keys that a file says something of. Raises `UserError` where it cannot be read."""
     return tuple(name for name, _ in _from_file(file, must_exist=False))
-
-
-def ignored_on_the_way(project: Path, folder: Path | None) -> IgnoreList:
-    """What any of the files leaves out from a project's root down to a folder of it."""
-    lists = [project_ignore(place) for place in places(project, folder)]
-    return IgnoreList(
-        projects=tuple(item for one in lists for item in one.projects),
-        paths=tuple(item for one in lists for item in one.paths),
-        words=tuple(item for one in lists for item in one.words),
-    )
 
 
 @contextmanager
@@ -338,7 +323,7 @@ def _take(
         valid = _adapter(name).validate_python(value, strict=not text)
     except ValidationError as error:
         raise UserError(
-            f"{origin.where}: {name} is {_shown(key, value)}; allowed is {key.allowed}"
+            f"{origin.where}: {name} is {_shown(key, value)}{_item(key, error)}; allowed is {key.allowed}"
         ) from error
     if origin.place == "project":
         if key.about.adds:
@@ -373,6 +358,16 @@ def _kind(value: object) -> str:
         case dict():
             return "a section"
     return f"a {type(value).__name__}"
+
+
+def _item(key: Key, error: ValidationError) -> str:
+    """Of a list, which item is wrong: the first."""
+    first = error.errors(include_url=False)[0]
+    place = next((part for part in first["loc"] if isinstance(part, int)), None)
+    if not key.many or place is None:
+        return ""
+    found = first["input"]
+    return f", and its item {place + 1} is {_shown(key, found)}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def _shown(key: Key, value: object) -> str:

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -28,7 +28,7 @@ from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.adapters.system_clock import SystemClock
 from nightschool.adapters.systemd_timer import SystemdTimer
 from nightschool.adapters.variables_file import read_variables
-from nightschool.core.errors import Busy, RunnerUnusable, UserError
+from nightschool.core.errors import RunnerUnusable, UserError
 from nightschool.core.forgetting import Forgotten
 from nightschool.core.harness import Harness, Target
 from nightschool.core.jobs import JobOptions, Provision
@@ -47,7 +47,7 @@ from nightschool.core.sessions import Roots, in_text
 from nightschool.core.skills import FILE, Skill
 from nightschool.core.tasks import only_root
 from nightschool.core.values import digest_of
-from nightschool.ignore_lists import ignored_by, real, with_real_paths
+from nightschool.ignore_lists import ignoring_by
 from nightschool.project_settings import provision_at
 from nightschool.rules.aims import Targets, named
 from nightschool.rules.gate import Policy
@@ -63,6 +63,7 @@ from nightschool.stages.prepare import Preparation
 from nightschool.stages.replay import Replay
 from nightschool.stages.schedule import Scheduling
 from nightschool.stages.set_ups import SetUps
+from nightschool.stages.veil import Veil, unveiled
 from nightschool.stages.vetting import Vetting
 
 AGENTS: Mapping[str, str] = {"claude-code": "claude", "codex": "codex"}
@@ -130,32 +131,18 @@ class Parts:
 
     def ignoring(self) -> Ignoring:
         """What may not be read, or not be kept, as the settings and the store have it now."""
-        days = self.settings.retention_days
-        return Ignoring(
-            own=with_real_paths(self.settings.ignore.rules),
-            of_folder=cache(ignored_by),
-            root=cache(self.projects.root),
-            real=cache(real),
-            home=real(str(self.person_home)),
-            oldest=None if days is None else self.clock.now() - timedelta(days=days),
-            days=days,
-            forgotten=frozenset(known.trace for known in self.store.find(Forgotten)),
-        )
+        forgotten = frozenset(known.trace for known in self.store.find(Forgotten))
+        root, now = cache(self.projects.root), self.clock.now()
+        return ignoring_by(self.settings, home=self.person_home, root=root, now=now, forgotten=forgotten)
 
     def forgetting(self) -> Forgetting:
         files = HomeFiles(self.settings.home)
-        return Forgetting(store=self.store, files=files, clock=self.clock, root=cache(self.projects.root))
+        whole = unveiled(self.store)
+        return Forgetting(store=whole, files=files, clock=self.clock, root=cache(self.projects.root))
 
     def forget_due(self, *, held: bool = False) -> tuple[str, ...]:
         """Forget what the settings say is due; told. `held`: the caller has the lock of the cycle."""
-        ignoring, forgetting = self.ignoring(), self.forgetting()
-        if not forgetting.may_be_due(ignoring, here=self.settings.ignore_here):
-            return ()
-        try:
-            with nullcontext() if held else self.store.hold("cycle"):
-                return forgetting.forget_due(ignoring)
-        except Busy as busy:
-            return (f"what is due to be forgotten waits for the next time: {busy}",)
+        return self.forgetting().due(self.ignoring(), held=held)
 
     def surface(self, agent: str) -> Surface:
         name = SCRIPTED_SURFACE if agent == SCRIPTED else agent
@@ -359,7 +346,7 @@ def opened(
     """The store of the settings' home, open, with all that works on it."""
     store = SqliteStore.open(settings.home)
     try:
-        yield Parts(
+        parts = Parts(
             settings=settings,
             environment=environment,
             person_home=person_home,
@@ -367,6 +354,8 @@ def opened(
             redact=Redactor(redaction_key(settings.home)),
             demo=demo,
         )
+        parts.store = Veil(store, lambda whole: parts.forgetting().hidden(parts.ignoring(), whole=whole))
+        yield parts
     finally:
         store.close()
 

@@ -147,7 +147,6 @@ def test_no_command_shows_what_was_made_unread(place: Place, way: str, capsys: C
     if way in lists:
         listed = f'runner = "scripted"\n[ignore]\n{way} = [{json.dumps(lists[way])}]\n'
         config.write_text(listed, encoding="utf-8")
-        assert app.run(["harvest"]) == 0
     else:
         assert app.run(["forget", session if way == "forgotten" else str(place.project), "--yes"]) == 0
     with cycle_in(place) as (parts, _):
@@ -181,7 +180,10 @@ def test_no_command_shows_what_was_made_unread(place: Place, way: str, capsys: C
             assert text not in html.unescape(shown), command
             assert json.dumps(text)[1:-1] not in shown, command
     files = [path for path in (place.ours / "reports").rglob("*") if path.is_file()]
-    assert not [path for path in (*files, *([out] if out.exists() else [])) if text in path.read_text()]
+    kept = (
+        [] if way in lists else files
+    )  # a page that lies there is the person's, until they have it forgotten
+    assert not [path for path in (*kept, *([out] if out.exists() else [])) if text in path.read_text()]
 
 
 def test_what_to_type_next_can_be_pasted(
@@ -283,23 +285,6 @@ def test_status_tells_of_a_forgetting_that_was_broken_off(place: Place, capsys: 
     assert "brought to its end" in capsys.readouterr().out
     assert app.run(["status", "--json"]) == 0
     assert told(capsys)["forgetting"] is False
-
-
-def test_a_new_word_of_the_list_reaches_what_is_stored(place: Place, capsys: Captured) -> None:
-    """A word that is put on the list later makes unread what holds it, and says so; taken off the list, it
-    may be read again."""
-    config = place.ours.parent / "nightschool" / "config.toml"
-    config.write_text('[ignore]\nwords = ["LOGGING"]\n', encoding="utf-8")
-    assert app.run(["harvest", "--all", "--json"]) == 0
-    document = told(capsys)
-    line, rest = document["forgotten"]
-    assert rest.startswith("with that went: ")
-    assert "that an ignore list names by now" in line
-    assert 0 < len(document["sessions"]) < 15
-    assert {out["reason"] for out in document["left_out"]} == {"ignored"}
-    config.write_text("", encoding="utf-8")
-    assert app.run(["harvest", "--all", "--json"]) == 0
-    assert len(told(capsys)["sessions"]) == 15
 
 
 def test_uninstall_tells_and_asks(place: Place, capsys: Captured) -> None:

@@ -214,3 +214,71 @@ def test_the_file_of_a_folder_holds_below_it_and_that_of_the_home_folder_for_it_
     (home.parent / "school" / "nightschool.db").unlink()
     assert app.run(["harvest", "--all"]) == 0
     assert known(home) == OTHERS
+
+
+def test_a_folder_that_is_no_agents_is_asked_about(home: Path, capsys: Captured) -> None:
+    """Before sessions far below a named folder are stored, what was found is told; nobody to ask: none is."""
+    (home.parent / "school" / "nightschool.db").unlink()
+    for way in (["--root", str(home.parent)], [str(home.parent)]):
+        assert app.run(["harvest", *way]) == 4
+        text = said(capsys)
+        assert "5 files that look like sessions" in text
+        assert f"{home} (5)" in text
+        assert known(home) == set()
+    assert app.run(["harvest", "--root", str(home.parent), "--dry-run"]) == 0
+    assert app.run(["harvest", "--root", str(home / ".claude" / "projects")]) == 0
+    assert known(home) == NOTES | OTHERS
+    assert app.run(["harvest", "--root", str(home.parent), "--yes"]) == 0
+
+
+def test_who_stops_a_harvest_keeps_what_was_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """Ctrl-C in the middle: the sessions read so far are stored; that is said, with how to forget them."""
+    from nightschool.stages import harvest  # noqa: PLC0415 - stopped here alone
+
+    (home.parent / "school" / "nightschool.db").unlink()
+    read, times = harvest._Run._read, []
+
+    def stopping(self: harvest._Run, *given: Any) -> None:
+        times.append(1)
+        if len(times) == 3:
+            raise KeyboardInterrupt
+        read(self, *given)
+
+    monkeypatch.setattr(harvest._Run, "_read", stopping)
+    assert app.run(["harvest", "--all"]) == 130
+    text = said(capsys)
+    assert "are kept" in text
+    assert "nightschool forget FOLDER" in text
+    assert len(known(home)) == 2
+
+
+def test_that_all_sessions_are_kept_out_by_ones_own_word_is_said(home: Path, capsys: Captured) -> None:
+    """Where sessions lie and none is left, `corrections` names the setting and not another folder."""
+    (home.parent / "config.toml").write_text("retention_days = 1\n", encoding="utf-8")
+    assert app.run(["corrections"]) == 0
+    text = said(capsys)
+    assert "older than retention_days = 1" in text
+    assert "lie elsewhere" not in text
+    (home.parent / "config.toml").write_text('[ignore]\nprojects = ["/t*"]\n', encoding="utf-8")
+    assert app.run(["corrections"]) == 0
+    text = said(capsys)
+    assert "left out: 5 x on an ignore list" in text
+    assert "named by an ignore list: take off it" in text
+
+
+@pytest.mark.parametrize(
+    ("listed", "wrong"),
+    [
+        ('words = ["fine", "no"]', "its item 2 is 'no': too short"),
+        ("words = [3]", "its item 1 is 3"),
+        ('paths = ["/a/*", "/*"]', "its item 2 is '/*': it names everything"),
+        ('projects = ["ok", "a/b"]', "its item 2 is 'a/b': a path begins with / or ~"),
+    ],
+)
+def test_the_wrong_item_of_a_list_is_named(listed: str, wrong: str, home: Path, capsys: Captured) -> None:
+    """Which item of a list is wrong, and what is wrong with it, is told beside what is allowed."""
+    (home.parent / "config.toml").write_text(f"[ignore]\n{listed}\n", encoding="utf-8")
+    assert app.run(["status"]) == 2
+    assert wrong in said(capsys)

@@ -14,7 +14,7 @@ from cycle_builders import Place, QuickRunner, cycle_in, run_cycle
 from nightschool.adapters.record_tables import KINDS
 from nightschool.adapters.workspaces import Workspaces
 from nightschool.core.cycles import CycleReport
-from nightschool.core.forgetting import STAND_IN, Forgotten, IgnoreList, Unfinished
+from nightschool.core.forgetting import STAND_IN, Forgotten, Unfinished
 from nightschool.core.jobs import Finished, Reservation
 from nightschool.core.pins import Pin
 from nightschool.core.proposals import Draft, Release, Status
@@ -193,22 +193,6 @@ def test_a_page_that_lists_the_task_goes(place: Place) -> None:
         assert holding(place.ours, frozenset({task.prompt.encode()})) == []
         assert not page.exists()
         assert parts.store.find(CycleReport) == (report,)
-
-
-def test_a_task_from_a_file_that_a_list_names_by_now_is_forgotten(place: Place) -> None:
-    """As a session is: at the beginning of a run, told, before an agent could be given it."""
-    with cycle_in(place) as (parts, _):
-        task = parts.store.find(Task)[0]
-        held, other = (written(text, like=task) for text in ("Ask Kublai Khan", "Paint the shed"))
-        reviews = [marked(parts, one, TaskAct.REVIEW) for one in (held, other)]
-        parts.store.commit(held, other, *reviews)
-        rules = Ignoring(own=IgnoreList(words=("kublai",)))
-        with parts.store.hold("cycle"):
-            told = parts.forgetting().forget_due(rules)
-        assert told[0] == "forgotten: 1 task from a file of yours that an ignore list names by now"
-        assert parts.store.get(Task, held.id) is None
-        assert parts.store.get(Task, other.id) == other
-        assert holding(place.ours, frozenset({b"Kublai"})) == []
 
 
 def test_retention_takes_what_was_made_of_an_old_session_and_not_what_one_wrote(place: Place) -> None:

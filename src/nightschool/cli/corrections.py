@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
 PROJECTS_SHOWN = 4
-BY_YOUR_WORD = ("ignored", "forgotten", "too-old")
 UNTRIED_SHOWN = 6
 ONCE_SHOWN = 10
 """Of what was told once, the latest are shown."""
@@ -39,7 +38,7 @@ def corrections(
 
     Reads all your sessions of Claude Code and Codex where they lie, and remembers how far it read, so that
     the next time is quick. No model is called, nothing leaves this machine and no file of yours changes. What
-    your settings say is not kept (`retention_days`, ignore lists) is forgotten first, and told.
+    is older than `retention_days` is forgotten first, and what an ignore list names is hidden; both are told.
 
     \b
     Example:
@@ -49,6 +48,7 @@ def corrections(
     """
     from nightschool.cli.when import moment  # noqa: PLC0415 - help needs no rules
     from nightschool.rules.corrections import corrections as heard_in  # noqa: PLC0415
+    from nightschool.rules.telling import BY_YOUR_WORD  # noqa: PLC0415
 
     out, roots = Output(json=json), only(project, every=all_projects)
     with reading(source) as parts:
@@ -72,6 +72,9 @@ def corrections(
         "forgotten": forgotten,
     }
     told = [*forgotten, *_by_your_word(report)]
+    kept_out = {reason for reason, _ in report.counts} & set(BY_YOUR_WORD)
+    if not sessions and kept_out and roots is None:
+        return out.result(document, [*told, *_nothing_left(kept_out, parts.settings.retention_days)])
     return out.result(document, [*told, *_pieces(heard, sessions, looked, names, roots)])
 
 
@@ -87,9 +90,20 @@ def _read(parts: Parts, out: Output) -> HarvestReport:
 
 def _by_your_word(report: HarvestReport) -> list[str]:
     """What was left out because the person or a project said so: else a list would look complete."""
-    from nightschool.rules.telling import left_out  # noqa: PLC0415 - help needs no rules
+    from nightschool.rules.telling import BY_YOUR_WORD, left_out  # noqa: PLC0415 - help needs no rules
 
     return [left_out(count, reason) for reason, count in report.counts if reason in BY_YOUR_WORD]
+
+
+def _nothing_left(reasons: set[str], days: int | None) -> list[str]:
+    """Sessions lie where they were looked for, and the person's own word keeps all of them out."""
+    ways = {
+        "too-old": f"older than retention_days = {days} lets them be kept: raise it, or take it away",
+        "ignored": "named by an ignore list: take off it what is to be read",
+        "forgotten": "forgotten: nightschool forget NAME --allow lets one be read again",
+    }
+    told = (f"  {text}" for reason, text in ways.items() if reason in reasons)
+    return ["Sessions lie there, and none of them is left to be read, by your word:", *told]
 
 
 def _sessions(parts: Parts, begins: datetime | None) -> list[Session]:

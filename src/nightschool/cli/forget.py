@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 What = Annotated[
     str, typer.Argument(metavar="SESSION|PROJECT", help="A session's id, or a project's folder or name.")
 ]
+Ignored = Annotated[bool, typer.Option("--ignored", help="All that your own ignore list names by now.")]
 Allow = Annotated[bool, typer.Option("--allow", help="Let it be read again: takes it off the list.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell what would go, and change nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -39,6 +40,7 @@ STAYS = (
     "where it lies, unless you delete it there:"
 )
 SHOWN = 5
+BY_LIST = "what your ignore list names"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +51,19 @@ class _Named:
     name: str
     chosen: Chosen
 
+    @property
+    def heading(self) -> str:
+        return self.name if self.name == BY_LIST else f"{self.thing}: {self.name}"
+
 
 def forget(
-    what: What, *, allow: Allow = False, dry_run: DryRun = False, yes: Yes = False, json: Json = False
+    what: What = "",
+    *,
+    allow: Allow = False,
+    ignored: Ignored = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    json: Json = False,
 ) -> ExitCode:
     """Make unread what was read: a session, or all of a project, and whatever was made of it.
 
@@ -64,17 +76,20 @@ def forget(
     Example:
       nightschool forget claude-code:0f3c6a52-7d1e-4a5b-9c1d-2e8f7a6b5c4d
       nightschool forget ~/work/secret --dry-run
+      nightschool forget --ignored
     """
     from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no store
 
-    if not what.strip():
+    if ignored and (what or allow):
+        raise UserError("--ignored stands alone: it names all that your ignore list names")
+    if not what.strip() and not ignored:
         raise UserError("forget what? An empty name would mean the folder that you stand in")
     out = Output(json=json)
     with opening(fleeting=dry_run, forgiving=True) as parts:
         if allow:
             return _allowed(parts, what, out)
-        named = _named(parts, what)
         forgetting = parts.forgetting()
+        named = _by_list(parts) if ignored else _named(parts, what)
         scheduling = scheduling_here(parts.settings)
         planned = forgetting.planned(named.chosen)
         if dry_run:
@@ -83,31 +98,42 @@ def forget(
         if not yes:
             out.note(*_told(named, planned, scheduling, "will go"))
             out.confirm(
-                f"Forget the {named.thing} {named.name}?",
+                f"Forget {named.heading}?",
                 otherwise="pass --yes to forget without being asked.",
             )
         with parts.store.hold("cycle"):
             forgetting.settle()
             if named.thing == "project":
                 scheduling.forget(named.name)
-            done = forgetting.forget(named.chosen, for_good=True)
-    lasting = f"nightschool forget {shlex.quote(named.name)} --allow"
-    return out.result(
-        _document(named, done, scheduling, done=True),
-        [*_told(named, done, scheduling, "went"), f"it is not read again, unless: {lasting}"],
-    )
+            # What is on the list is kept from being read by the list, as long as it is there.
+            done = forgetting.forget(named.chosen, for_good=not ignored)
+    lasting = f"it is not read again, unless: nightschool forget {shlex.quote(named.name)} --allow"
+    if ignored:
+        lasting = "it is not read again while your list names it"
+    told = [*_told(named, done, scheduling, "went"), lasting]
+    return out.result(_document(named, done, scheduling, done=True), told)
+
+
+def _by_list(parts: Parts) -> _Named:
+    """What the person's own list names of what is stored. What a project's own file names stays hidden."""
+    from nightschool.core.forgetting import Thing  # noqa: PLC0415
+    from nightschool.rules.forgetting import Chosen  # noqa: PLC0415
+
+    sessions = parts.forgetting().listed(parts.ignoring(), by_person=True)
+    return _Named(thing=Thing.SESSION, name=BY_LIST, chosen=Chosen(sessions=sessions))
 
 
 def _named(parts: Parts, what: str) -> _Named:
     from nightschool.core.forgetting import Forgotten, Thing, trace_of  # noqa: PLC0415
     from nightschool.core.sessions import Session  # noqa: PLC0415
     from nightschool.rules.forgetting import Chosen  # noqa: PLC0415
+    from nightschool.stages.veil import unveiled  # noqa: PLC0415
     from nightschool.wiring import known  # noqa: PLC0415
 
     def one(session: str) -> _Named:
         return _Named(thing=Thing.SESSION, name=session, chosen=Chosen(sessions=frozenset({session})))
 
-    sessions = parts.store.find(Session)
+    sessions = unveiled(parts.store).find(Session)
     begun = [s for s in sessions if what in {s.id, s.session_id}]
     if not begun and len(what) >= SHORTEST_PREFIX:
         begun = [s for s in sessions if s.id.startswith(what) or s.session_id.startswith(what)]
@@ -137,9 +163,11 @@ def _root(parts: Parts, what: str, folders: set[str]) -> str | None:
     name of a known project is never taken for a folder that happens to lie here."""
     from nightschool.core.forgetting import Forgotten, Thing, is_inside, trace_of  # noqa: PLC0415
     from nightschool.core.tasks import Task  # noqa: PLC0415
+    from nightschool.stages.veil import unveiled  # noqa: PLC0415
 
     roots = {
-        parts.projects.root(folder) for folder in (*folders, *(t.project for t in parts.store.find(Task)))
+        parts.projects.root(folder)
+        for folder in (*folders, *(t.project for t in unveiled(parts.store).find(Task)))
     }
     path = Path(os.path.normpath(typed(Path(what))))
     here = parts.projects.root(str(path))
@@ -263,7 +291,7 @@ def _told(named: _Named, planned: Plan, scheduling: Scheduling, heading: str) ->
     from nightschool.stages.forget import standing  # noqa: PLC0415
 
     rows = [(what, number) for what, number in planned.counts.items() if number]
-    pieces: list[Piece | str] = [f"{named.thing}: {named.name}"]
+    pieces: list[Piece | str] = [named.heading]
     if rows:
         pieces.append(Table(columns=(heading, "how many"), rows=rows))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,6 +41,15 @@ MEANT = frozenset({"sub-agent", "own-replay", "ignored", "forgotten", "too-old"}
 NAMED = 10
 """Files that are named with what is wrong with them."""
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read without storing anything.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before much is stored from a folder.")]
+DEEPEST = 5
+"""Below an agent's own folder no session lies deeper."""
+MANY = 500
+SHOWN = 5
+STOPPED = (
+    "stopped: the sessions that were read so far are kept, and the next time goes on behind them "
+    "(nightschool forget FOLDER makes those of a folder unread)"
+)
 
 
 def harvest(
@@ -50,6 +60,7 @@ def harvest(
     since: Since = None,
     everything: Everything = False,
     dry_run: DryRun = False,
+    yes: Yes = False,
     json: Json = False,
 ) -> ExitCode:
     """Read sessions, and tell what each holds: turns, tool calls, errors, refusals, corrections.
@@ -76,6 +87,8 @@ def harvest(
                 {"sessions": [], "new": [], "left_out": [], "forgotten": (), "postponed": 0},
                 [f"nothing in {named[0]} changed since {since}"],
             )
+        if not (dry_run or yes):
+            _ask_about_strange(parts, explicit, out)
         forgotten = () if dry_run else parts.forget_due()
         request = parts.harvest_request(
             explicit=explicit,
@@ -104,15 +117,20 @@ def _read(parts: Parts, request: HarvestRequest, out: Output) -> HarvestReport:
     from nightschool.rules.corrections import enough  # noqa: PLC0415
     from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
 
-    with out.progress("reading") as steps:
-        return read(
-            request,
-            sources=parts.sources(),
-            store=parts.store,
-            clock=parts.clock,
-            enough=enough,
-            progress=steps.at,
-        )
+    try:
+        with out.progress("reading") as steps:
+            return read(
+                request,
+                sources=parts.sources(),
+                store=parts.store,
+                clock=parts.clock,
+                enough=enough,
+                progress=steps.at,
+            )
+    except KeyboardInterrupt:
+        if not request.dry_run:
+            out.note(STOPPED)
+        raise
 
 
 def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:
@@ -128,6 +146,43 @@ def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:
     if root is not None and not named[0].is_dir():
         raise UserError(f"--root {named[0]} is no folder: a single file is named without --root")
     return tuple(str(path) for path in named)
+
+
+def _ask_about_strange(parts: Parts, named: Sequence[str], out: Output) -> None:
+    """Before sessions of a folder are stored that is none of an agent: one typed wrongly may hold those of
+    many people, or of another program's tests."""
+    folders = [folder for folder in named if os.path.isdir(folder)]  # noqa: PTH112 - as it was typed
+    if not folders:
+        return
+    places: set[str] = set()
+    with out.progress("looking for sessions") as steps:
+        for source in parts.sources().values():
+            for looked, ref in enumerate(source.discover(parts.roots(tuple(folders))), start=1):
+                steps.at(looked)
+                if source.recognises(ref):
+                    places.add(ref.path)
+    homes = Counter(home for path in places if (home := _strange(path, folders)) is not None)
+    if not homes and len(places) <= MANY:
+        return
+    found = ", ".join(f"{home} ({count})" for home, count in homes.most_common(SHOWN))
+    more = f", and in {len(homes) - SHOWN} other folders" if len(homes) > SHOWN else ""
+    out.note(
+        f"{', '.join(folders)}: {len(places)} files that look like sessions"
+        + (f", deeper than an agent keeps its own: {found}{more}" if homes else "")
+    )
+    out.confirm("Store what they hold?", otherwise="name the folder of one agent's sessions, or pass --yes.")
+
+
+def _strange(path: str, folders: Sequence[str]) -> str | None:
+    """The folder directly below a named one that a file lies far below, or in a hidden folder; None where it
+    lies as an agent lays it."""
+    for folder in folders:
+        below = path.removeprefix(folder.rstrip("/") + "/")
+        parts = below.split("/")
+        hidden = any(part.startswith(".") for part in parts[:-1])
+        if below != path and (hidden or len(parts) > DEEPEST):
+            return f"{folder.rstrip('/')}/{parts[0]}"
+    return None
 
 
 def _changed(parts: Parts, named: tuple[str, ...], begins: datetime) -> tuple[str, ...]:

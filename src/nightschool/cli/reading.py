@@ -7,8 +7,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -107,15 +106,12 @@ def settings_at(
     forgiving: bool = False,
 ) -> Settings:
     """The settings as they hold in a folder, by default this one; see `opening`."""
-    from nightschool.settings import BadProjectFile, ignored_on_the_way, load  # noqa: PLC0415 - help needs no settings
+    from nightschool.settings import BadProjectFile, load  # noqa: PLC0415 - help needs no settings
 
     environment = dict(os.environ)
     root, place = Path(root_of(project)), typed(project or Path()).resolve()
     if own:
-        chosen = load(project=None, environment=environment, flags=flags)
-        with suppress(UserError):
-            chosen = replace(chosen, ignore_here=ignored_on_the_way(root, place))
-        return chosen
+        return load(project=None, environment=environment, flags=flags)
     try:
         return load(project=root, folder=place, environment=environment, flags=flags)
     except BadProjectFile as error:

@@ -237,7 +237,7 @@ def _plan(
     parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | None, courses: Sequence[Course]
 ) -> list[Piece | str]:
     from nightschool.rules.report import read_along  # noqa: PLC0415 - help needs no rules
-    from nightschool.rules.telling import counted  # noqa: PLC0415
+    from nightschool.rules.telling import BY_YOUR_WORD, counted, left_out  # noqa: PLC0415
     from nightschool.rules.worth import source_of, told_waiting  # noqa: PLC0415
 
     tasks, found = prepared.mined.tasks, prepared.mined.candidates
@@ -261,6 +261,7 @@ def _plan(
         f"{counted(len(said), 'correction')} in {_where(root)}, "
         f"{len(found)} of them worth an edit"
         + (f", {len(settled)} of these with nothing to do now" if settled else ""),
+        *(left_out(count, reason) for reason, count in prepared.harvested.counts if reason in BY_YOUR_WORD),
         *read_along(prepared.elsewhere),
         *(f"  {line}" for line in told_waiting(prepared.mined.waiting)),
         *([Table(columns=columns, rows=rows)] if rows else []),

@@ -88,6 +88,11 @@ class Ignoring(Value):
         """One that a person brought in a file. It has no age: it is kept until the person says otherwise."""
         return self._listed(_of_task(task))
 
+    def has_list(self, folder: str) -> bool:
+        """Whether a file of a folder, or of one above it, has a list."""
+        held = _Held(self.root(folder), folder, lambda: iter(()), lambda: iter(()))
+        return any(self.of_folder(place) for place in self._below_home(held))
+
     def _listed(self, held: _Held) -> Why | None:
         found = self._named(self.own, held, "your list")
         if found is not None:

@@ -23,6 +23,8 @@ LEFT_OUT = {
     "too-old": "older than you keep it",
 }
 """Why a file or a line of one was left out."""
+BY_YOUR_WORD = ("ignored", "forgotten", "too-old")
+"""Of these, those that the person or a project said."""
 NO_TASK = {
     "own-replay": "made by nightschool itself while practising",
     "sub-agent": "of a sub-agent: it is not you who speaks there",

@@ -7,16 +7,15 @@ cleared away: `settle` goes on from there. Begin all of it with the lock of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from nightschool.core.cycles import CycleReport
-from nightschool.core.errors import UserError
+from nightschool.core.errors import Busy, UserError
 from nightschool.core.forgetting import (
     STAND_IN,
     Forgotten,
-    IgnoreList,
     OwnFiles,
     Skipped,
     Thing,
@@ -42,8 +41,9 @@ from nightschool.core.tasks import (
 from nightschool.core.trials import Trial
 from nightschool.core.values import Digest
 from nightschool.rules.forgetting import Chosen, Known, Plan, plan
-from nightschool.rules.ignoring import BAD_SETTINGS, Ignoring
+from nightschool.rules.ignoring import Ignoring, Why
 from nightschool.rules.telling import counted
+from nightschool.stages.veil import Hidden
 
 LOCKS = ("harvest", "publish")
 """Besides that of the cycle: under these three nothing is stored that is not here yet."""
@@ -73,41 +73,81 @@ class Forgetting:
         }
         return Chosen(sessions=frozenset(inside), project=root)
 
-    def may_be_due(self, ignoring: Ignoring, *, here: IgnoreList) -> bool:
-        """A cheap look: whether something may have to be forgotten now, by rules or by what was begun."""
-        if ignoring.own or here or ignoring.oldest is not None or self._begun() is not None:
-            return True
-        return any(known.stored for known in self.store.find(Skipped)) or self._outlives()
+    def may_be_due(self, ignoring: Ignoring) -> bool:
+        """A cheap look: whether something may have to be forgotten now, by retention or by what was begun."""
+        return ignoring.oldest is not None or self._begun() is not None or self._outlives()
+
+    def due(self, ignoring: Ignoring, *, held: bool) -> tuple[str, ...]:
+        """Forget what is due, and tell that, and what is hidden. `held`: the lock of the cycle is held."""
+        told: tuple[str, ...] = ()
+        if self.may_be_due(ignoring):
+            try:
+                with nullcontext() if held else self.store.hold("cycle"):
+                    told = self.forget_due(ignoring)
+            except Busy as busy:
+                told = (f"what is due to be forgotten waits for the next time: {busy}",)
+        found = self.hidden(ignoring, whole=True)
+        if found is not None:
+            text = (
+                f"hidden by an ignore list, and kept: {counted(len(found.sessions), 'session')} with what "
+                "was made of them (nightschool forget --ignored forgets what your own list names)"
+            )
+            told = (*told, text)
+        return told
+
+    def hidden(self, ignoring: Ignoring, *, whole: bool) -> Hidden | None:
+        """What the ignore lists hide of what is stored. Where not the `whole` is asked for, but what was made
+        of sessions, a cheap look may say: nothing."""
+        if not whole and not self.may_be_listed(ignoring):
+            return None
+        named = self.listed(ignoring)
+        return Hidden(sessions=named, plan=self.planned(Chosen(sessions=named))) if named else None
 
     def forget_due(self, ignoring: Ignoring) -> tuple[str, ...]:
-        """End what was begun, and forget what the rules would not let in today; told for the report."""
+        """End what was begun, and forget what is older than the person keeps it; told for the report. What an
+        ignore list names is hidden and stays: it goes by a word of the person alone."""
         told = ["a forgetting that was broken off was brought to its end"] if self.settle() else []
-        named = {known.stored for known in self.store.find(Skipped) if known.stored}
-        old: set[str] = set()
         seen = {offset.session: offset.mtime for offset in self.store.find(Offset)}
-        for session in self.store.find(Session):
-            why = ignoring.session(session, changed=seen.get(session.session_id))
-            if why is not None and why.reason != BAD_SETTINGS:
-                (old if why.reason == "too-old" else named).add(session.id)
-        written = {
-            task.session
-            for task in self.store.find(Task)
-            if task.imported and (why := ignoring.task(task)) is not None and why.reason != BAD_SETTINGS
+        old = {
+            session.id
+            for session in self.store.find(Session)
+            if (why := ignoring.session(session, changed=seen.get(session.session_id))) is not None
+            and why.reason == "too-old"
         }
-        chosen = Chosen(sessions=frozenset(named | old | written), before=ignoring.oldest)
-        done = self.forget(chosen, for_good=False)
+        done = self.forget(Chosen(sessions=frozenset(old), before=ignoring.oldest), for_good=False)
         reports = sum(isinstance(record, CycleReport) for record in done.removed)
         if old:
             told.append(f"forgotten: {counted(len(old), 'session')} older than {ignoring.days} days")
-        if named:
-            told.append(f"forgotten: {counted(len(named), 'session')} that an ignore list names by now")
-        if written:
-            tasks = counted(len(written), "task")
-            told.append(f"forgotten: {tasks} from a file of yours that an ignore list names by now")
         if reports:
             told.append(f"forgotten: {counted(reports, 'report')} older than {ignoring.days} days")
         told += [*_with_them(done), *(standing(draft) for draft in done.standing)]
         return tuple(told)
+
+    def listed(self, ignoring: Ignoring, *, by_person: bool = False) -> frozenset[str]:
+        """The stored sessions that an ignore list names, and those that stand for tasks from a file; with
+        `by_person` those alone that the person's own list names."""
+
+        def named(why: Why | None) -> bool:
+            return why is not None and why.reason == "ignored" and (why.by_person or not by_person)
+
+        grown = {
+            known.stored
+            for known in self.store.find(Skipped)
+            # Under another list it is looked at again by the next harvest, and stays hidden until then.
+            if known.stored and (not by_person if known.rules is None else bool(ignoring.own))
+        }
+        sessions = {one.id for one in self.store.find(Session) if named(ignoring.session(one))}
+        tasks = {one.session for one in self.store.find(Task) if one.imported and named(ignoring.task(one))}
+        return frozenset(grown | sessions | tasks)
+
+    def may_be_listed(self, ignoring: Ignoring) -> bool:
+        """A cheap look: whether there is a list at all that may name what something was made of."""
+        if ignoring.own or any(known.stored for known in self.store.find(Skipped)):
+            return True
+        tasks = self.store.find(Task)
+        places = {f"{task.project}/{task.folder}" if task.folder else task.project for task in tasks}
+        places.update(root for heard in self.store.find(Correction) for root in heard.projects)
+        return any(ignoring.has_list(place) for place in places)
 
     def planned(self, chosen: Chosen) -> Plan:
         """What would go. Changes nothing."""

@@ -24,6 +24,7 @@ from nightschool.core.sessions import (
 )
 from nightschool.core.values import Record, Value
 from nightschool.rules.ignoring import BAD_SETTINGS, Ignoring, Why
+from nightschool.stages.veil import Veil, unveiled
 
 LOCK = "harvest"
 AT_ONCE = 64
@@ -110,9 +111,16 @@ def harvest(
         raise UserError(f"no source is called {unknown[0]!r}; there are: {', '.join(sorted(sources))}")
     # Reading, too, is under the lock: two harvests at once would read the same files twice for nothing.
     with nullcontext() if request.dry_run else store.hold(LOCK):
-        run = _Run(request, {name: sources[name] for name in names}, store, progress)
-        run.look()
-        begins = run.read_windows(now, enough)
+        # What a list hides is compared with all that is stored of it, and never stored over.
+        run = _Run(request, {name: sources[name] for name in names}, unveiled(store), progress)
+        try:
+            run.look()
+            begins = run.read_windows(now, enough)
+        except KeyboardInterrupt:
+            run.flush()  # what was read is kept, also of a part that was not yet full
+            raise
+        if isinstance(store, Veil):
+            store.look_again()
         return run.report(begins)
 
 
