@@ -249,6 +249,24 @@ def test_the_next_cycle_goes_on_without_it(place: Place) -> None:
     assert holding(place.ours, known.words) == []
 
 
+def test_what_jobs_cost_is_counted_however_often_the_same_is_forgotten(place: Place) -> None:
+    """The same work, read again, practised again and forgotten again, is not put in the place of the first:
+    what was used stays the sum of the reports."""
+    with cycle_in(place) as (parts, _):
+        known = about(parts, Split.TRAIN)
+        before, tasks = parts.store.find(Finished), parts.store.find(Task)
+        forgotten(parts, of(known.session), for_good=False)
+        left = {job.key for job in parts.store.find(Finished)}
+        anew = [replace(job, cycle="n-0009") for job in before if job.key not in left]
+        parts.store.commit(known.session, *anew)
+        again = len(parts.store.find(Finished))
+        assert again > len(before)
+        parts.store.commit(*(task for task in tasks if task.id in known.tasks))
+        forgotten(parts, of(known.session), for_good=False)
+        assert {job.key for job in anew} - {job.key for job in parts.store.find(Finished)}
+        assert len(parts.store.find(Finished)) == again
+
+
 def test_it_is_read_again_only_when_the_person_says_so(place: Place) -> None:
     """What was forgotten may come back by a word of the person, and then on the side that it had."""
     with cycle_in(place) as (parts, _):

@@ -348,7 +348,7 @@ class _Forgetting:
             if job.outcome == use_alone(job.outcome):
                 continue
             if job.task in self.tasks or edited or self._is_old(job.ended_at) or self._speaks(job.outcome):
-                renamed[job.key] = digest_of("forgotten", job.key)
+                renamed[job.key] = digest_of("forgotten", job.key, job.cycle)
                 self._replace(job, replace(job, key=renamed[job.key], outcome=use_alone(job.outcome)))
         for booked in self.known.reservations:
             if booked.key in renamed:
