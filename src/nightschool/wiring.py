@@ -354,7 +354,7 @@ def opened(
             redact=Redactor(redaction_key(settings.home)),
             demo=demo,
         )
-        parts.store = Veil(store, lambda whole: parts.forgetting().hidden(parts.ignoring(), whole=whole))
+        parts.store = Veil(store, lambda known: parts.forgetting().hidden(parts.ignoring(), known))
         yield parts
     finally:
         store.close()

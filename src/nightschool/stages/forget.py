@@ -6,7 +6,7 @@ cleared away: `settle` goes on from there. Begin all of it with the lock of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -86,7 +86,7 @@ class Forgetting:
                     told = self.forget_due(ignoring)
             except Busy as busy:
                 told = (f"what is due to be forgotten waits for the next time: {busy}",)
-        found = self.hidden(ignoring, whole=True)
+        found = self.hidden(ignoring)
         if found is not None:
             text = (
                 f"hidden by an ignore list, and kept: {counted(len(found.sessions), 'session')} with what "
@@ -95,10 +95,10 @@ class Forgetting:
             told = (*told, text)
         return told
 
-    def hidden(self, ignoring: Ignoring, *, whole: bool) -> Hidden | None:
-        """What the ignore lists hide of what is stored. Where not the `whole` is asked for, but what was made
-        of sessions, a cheap look may say: nothing."""
-        if not whole and not self.may_be_listed(ignoring):
+    def hidden(self, ignoring: Ignoring, sessions: Sequence[Session] | None = None) -> Hidden | None:
+        """What the ignore lists hide of what is stored. Reading all sessions is dear: where they are not at
+        hand, a look at what was made of them says whether there is a list at all."""
+        if not self.may_be_listed(ignoring, sessions):
             return None
         named = self.listed(ignoring)
         return Hidden(sessions=named, plan=self.planned(Chosen(sessions=named))) if named else None
@@ -140,13 +140,14 @@ class Forgetting:
         tasks = {one.session for one in self.store.find(Task) if one.imported and named(ignoring.task(one))}
         return frozenset(grown | sessions | tasks)
 
-    def may_be_listed(self, ignoring: Ignoring) -> bool:
+    def may_be_listed(self, ignoring: Ignoring, sessions: Sequence[Session] | None) -> bool:
         """A cheap look: whether there is a list at all that may name what something was made of."""
         if ignoring.own or any(known.stored for known in self.store.find(Skipped)):
             return True
         tasks = self.store.find(Task)
         places = {f"{task.project}/{task.folder}" if task.folder else task.project for task in tasks}
         places.update(root for heard in self.store.find(Correction) for root in heard.projects)
+        places.update(session.project for session in sessions or () if session.project is not None)
         return any(ignoring.has_list(place) for place in places)
 
     def planned(self, chosen: Chosen) -> Plan:

@@ -58,8 +58,8 @@ class Veil:
     """A `Store` over another one, `whole`."""
 
     whole: Store
-    look: Callable[[bool], Hidden | None]
-    """What is hidden; told whether sessions themselves are asked for, since a cheap look may do else."""
+    look: Callable[[Sequence[Session] | None], Hidden | None]
+    """What is hidden; given all sessions where they are at hand, since a cheap look does for the rest."""
     _looked: set[bool] = field(default_factory=set)
     _hidden: Hidden | None = None
     _in_place: dict[tuple[type[Record], str], Record | None] = field(default_factory=dict)
@@ -68,26 +68,35 @@ class Veil:
         """After more was read."""
         self._looked.clear()
 
-    def hidden(self, *, sessions: bool = True) -> Hidden | None:
-        if not self._looked & {True, sessions}:
+    def hidden(self, sessions: Sequence[Session] | None = None) -> Hidden | None:
+        whole = sessions is not None
+        if not self._looked & {True, whole}:
             self._hidden = self.look(sessions)
-            self._looked.add(sessions or self._hidden is not None)
+            self._looked.add(whole or self._hidden is not None)
             self._in_place = {} if self._hidden is None else dict(_in_place(self._hidden.plan))
         return self._hidden
 
     def get(self, kind: type[R], record_id: str) -> R | None:
         found = self.whole.get(kind, record_id)
-        return found if found is None or kind not in WITH_WORDS else self._seen(kind, found)
+        hides = found is not None and self._hides(kind)
+        return self._seen(kind, found) if found is not None and hides else found
 
     def find(self, kind: type[R], owner: str | None = None) -> Sequence[R]:
         found = self.whole.find(kind, owner)
-        if not found or kind not in WITH_WORDS or self.hidden(sessions=kind is Session) is None:
+        if not found or not self._hides(kind, found if owner is None else ()):
             return found
         return tuple(seen for record in found if (seen := self._seen(kind, record)) is not None)
 
+    def _hides(self, kind: type[Record], found: Sequence[Record] = ()) -> bool:
+        """Whether anything of a kind may be hidden. `found`: all of that kind, where they are at hand."""
+        if kind not in WITH_WORDS:
+            return False
+        if kind is not Session or True in self._looked:
+            return self.hidden() is not None
+        known = [record for record in found if isinstance(record, Session)]
+        return self.hidden(known or self.whole.find(Session)) is not None
+
     def _seen(self, kind: type[R], record: R) -> R | None:
-        if self.hidden(sessions=kind is Session) is None:
-            return record
         seen = self._in_place.get((kind, record.id), record)
         if isinstance(seen, Trial) and isinstance(record, Trial):
             seen = replace(seen, job=record.job)  # its job has its own name: nothing was forgotten
@@ -98,7 +107,7 @@ class Veil:
 
     def _with_what_is_hidden(self, record: Record) -> Record:
         """What is made anew of what is seen does not take the place of the whole."""
-        if not isinstance(record, Correction | Candidate) or self.hidden(sessions=False) is None:
+        if not isinstance(record, Correction | Candidate) or self.hidden() is None:
             return record
         before = self.whole.get(type(record), record.id)
         if before is None or (type(record), record.id) not in self._in_place:
@@ -123,7 +132,7 @@ class Veil:
         return self._hidden is not None and session in self._hidden.sessions
 
     def remove(self, kind: type[Record], record_id: str) -> None:
-        if kind in WITH_WORDS and self.hidden(sessions=False) and (kind, record_id) in self._in_place:
+        if kind in WITH_WORDS and self.hidden() and (kind, record_id) in self._in_place:
             return  # what is hidden of it stays
         self.whole.remove(kind, record_id)
 
