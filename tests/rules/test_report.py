@@ -114,11 +114,13 @@ def test_the_years_false_accepts_are_told() -> None:
     """Each hold-out version of the last year counts once, with the largest alpha that was in force on it,
     however many drafts it saw; older ones do not count, and without any nothing is claimed."""
     ledger = [entry("a", 1, 0.1, 300), entry("a", 2, 0.1, 2), entry("b", 1, 0.1, 9), entry("b", 2, 0.2, 8)]
-    told = promise([*ledger, entry("old", 1, 0.1, 366)], NOW)
+    told = promise([*ledger, entry("old", 1, 0.1, 366)], [NOW, NOW - timedelta(days=370)], NOW)
     assert told is not None
-    assert "2 hold-out versions" in told
-    assert "at most 0.30" in told
-    assert promise([entry("old", 1, 0.1, 366)], NOW) is None
+    assert "passed an exam 1 time." in told
+    assert "2 sets of held-out tasks" in told
+    assert "of 0.30 edits at most" in told
+    assert promise([entry("old", 1, 0.1, 366)], [NOW], NOW) is None
+    assert promise(ledger, [], NOW) is None, "where none passed none can have passed by luck"
 
 
 def test_the_document_holds_the_same() -> None:

@@ -11,7 +11,7 @@ import pytest
 from cycle_builders import Place, QuickRunner, cycle_in, killed_at, run_cycle, tree
 from nightschool.adapters.claude_code.surface import ClaudeCodeSurface
 from nightschool.core.cycles import CycleReport, Learned
-from nightschool.core.errors import AuthenticationFailed, Busy
+from nightschool.core.errors import AuthenticationFailed, Busy, NothingAnswers
 from nightschool.core.jobs import Failed, Finished, Job, Outcome, Reason, Reservation, Role
 from nightschool.core.proposals import Draft, Status, Verdict
 from nightschool.core.sessions import Offset, Roots, Session, Window
@@ -267,16 +267,20 @@ def test_nothing_to_learn_is_a_calm_report(tmp_path: Path) -> None:
 
 
 def test_a_cycle_that_lost_everything_explains_itself(place: Place) -> None:
-    """Where every job is lost the report says what they died of, redacted, and nothing is proposed."""
+    """Where every job is lost the run breaks off, the report says what they died of, redacted, and nothing
+    is proposed."""
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     lost = Failed(reason=Reason.INFRASTRUCTURE, message=f"503 from the server for {secret}")
-    report = run_cycle(place, runner=QuickRunner(before=lambda _: lost))
-    learned = about(report)
-    assert (learned.code, learned.draft, report.trials) == ("lost", None, 0)
-    assert "503 from the server" in learned.why
+    with pytest.raises(NothingAnswers, match="503 from the server"):
+        run_cycle(place, runner=QuickRunner(before=lambda _: lost))
+    with cycle_in(place) as (parts, _):
+        (report,) = parts.store.find(CycleReport)
+        assert parts.store.find(Draft) == ()
+    assert report.trials == 0
+    assert report.failed is not None
+    assert "503 from the server" in report.failed
     assert secret not in repr(report)
     assert report.spend.lost == report.spend.jobs > 0
-    assert dict(report.lost_by_arm)["base"] > 0
     assert report.notes[0].startswith(
         f"{report.spend.lost} tries were lost: infrastructure: 503 from the server"
     )

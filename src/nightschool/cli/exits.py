@@ -30,8 +30,8 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.NOTHING_CERTIFIED: "A run came to its end, and the gate accepted no draft.",
     ExitCode.NEEDS_PERSON: (
         "It stopped before an act that is yours to decide or to make possible: a missing reason or "
-        "confirmation, a file that changed since, an agent or a sandbox that is not installed, a set-up "
-        "that fails. Nothing was written."
+        "confirmation, a file that changed since, an agent or a sandbox that is not installed, an "
+        "endpoint that does not answer, a set-up that fails. Nothing was written."
     ),
     ExitCode.AUTHENTICATION: "The agent or model refuses the login or the key.",
     ExitCode.BUSY: "Another cycle or harvest runs.",

@@ -120,16 +120,16 @@ def _proposals(cases: Sequence[Dossier], parts: Parts) -> Rows:
 def _versions(parts: Parts) -> Rows:
     """Each hold-out version with the share of alpha that its drafts were given."""
     from nightschool.core.tasks import HoldoutVersion, TaskMark  # noqa: PLC0415
-    from nightschool.core.trials import AlphaEntry  # noqa: PLC0415
     from nightschool.rules.betting import alpha_share  # noqa: PLC0415
     from nightschool.rules.marks import standings  # noqa: PLC0415
+    from nightschool.stages import ledger  # noqa: PLC0415
 
     alpha = parts.settings.gate.alpha
     marked = standings(parts.store.find(TaskMark))
     out = {name for name, standing in marked.items() if standing.out is not None}
     spent: dict[str, list[float]] = defaultdict(list)
-    for entry in parts.store.find(AlphaEntry):
-        spent[entry.holdout].append(alpha_share(entry.alpha, entry.k))
+    for entry in ledger.spent(parts.store):
+        spent[entry.holdout].append(alpha_share(entry.alpha, entry.level))
     return [
         {
             "id": version.id,

@@ -41,6 +41,10 @@ class RunnerUnusable(NightschoolError):
     """The agent is missing or cannot run here at all: no further job could succeed."""
 
 
+class NothingAnswers(RunnerUnusable):
+    """Job after job was lost to one and the same cause, and none came to an end: nothing was learned."""
+
+
 class SandboxUnavailable(NightschoolError):
     """The sandbox cannot be had; the text says how to get it."""
 

@@ -186,6 +186,13 @@ class AlphaEntry(Record):
     margin: float
     """As it was set then; used only where the draft has to show that it is not worse."""
     at: datetime
+    instead_of: int | None = None
+    """The k of an entry that saw no outcome, whose share this one takes over; None: its own."""
+
+    @property
+    def level(self) -> int:
+        """The k that says which share of alpha it spends."""
+        return self.k if self.instead_of is None else self.instead_of
 
     @property
     def id(self) -> str:

@@ -19,6 +19,12 @@ most alpha, also where later drafts were made in the knowledge of how the earlie
   who could still move the level, or the margin of "not worse", once pairs were seen would choose the winner.
   Where alpha is set anew while a version is open, drafts that began keep theirs, later ones take the new
   one, and the promise is that of the largest: the k-th share is at most that of the largest alpha.
+* A k belongs to the exam that is the first to see an outcome under it. One whose every try was lost
+  outside of the job has seen none: its wealth is 1 and it accepts nothing, so its k is handed on, and should
+  it come again it enters anew. Each k is then held by at most one exam that sees outcomes, and it held the
+  k before its first: given all that was known at that time, it accepts a draft of the null with a chance of
+  at most alpha_k. So the chance that anything is falsely accepted under k is at most alpha_k, and the sum
+  over all k at most alpha, as before. What is lost may hang on anything but the outcome, which nobody saw.
 * Each pair is drawn anew and independently: a cluster among the target clusters, each with the same
   chance, then a task in it, each with the same chance, with replacement. So the mean that the promise is
   about is the **mean over clusters of the mean over the tasks of a cluster**: a session that gave ten

@@ -190,18 +190,20 @@ def _edit(edit: Edit) -> str:
             return f"delete: {inline(edit.anchor)}"
 
 
-def promise(ledger: Iterable[AlphaEntry], now: datetime) -> str | None:
+def promise(ledger: Iterable[AlphaEntry], accepts: Iterable[datetime], now: datetime) -> str | None:
     """How many false accepts a year's exams may hold: the sum of alpha over the hold-out versions on which
-    a draft was examined in the last 365 days. None where there was none."""
+    a draft was examined in the last 365 days. None where none passed then."""
+    passed = sum(now - at <= YEAR for at in accepts)
     versions: dict[str, float] = {}
     for entry in ledger:
         if now - entry.at <= YEAR:
             versions[entry.holdout] = max(entry.alpha, versions.get(entry.holdout, 0.0))
-    if not versions:
+    if not versions or not passed:
         return None
     return (
-        f"exams of the last 365 days ran on {counted(len(versions), 'hold-out version')}: in the mean at "
-        f"most {sum(versions.values()):.2f} of their accepts were given to a draft without a gain"
+        f"in the last 365 days edits passed an exam {counted(passed, 'time')}. Luck alone makes a useless "
+        f"one pass now and then: in such a year that is to be expected of {sum(versions.values()):.2f} edits "
+        f"at most (exams were held on {counted(len(versions), 'set')} of held-out tasks)"
     )
 
 

@@ -40,7 +40,7 @@ from nightschool.core.tasks import (
     roots_in,
     task_digest,
 )
-from nightschool.core.trials import AlphaEntry, Pair, WealthKey
+from nightschool.core.trials import Pair, WealthKey
 from nightschool.core.values import Digest
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.gate import Policy
@@ -54,6 +54,7 @@ from nightschool.stages.consolidate import Consolidate, Material, Proposed, prop
 from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestRequest, cursors_kept
+from nightschool.stages.ledger import spent
 from nightschool.stages.mine import Mined, pooled
 from nightschool.stages.noting import edit_jobs, losses, practised, quiet, said_twice, stale, tries
 from nightschool.stages.outlook import Foresight, Outlook, Remembered
@@ -224,10 +225,15 @@ class Cycle:
                 *map(self.redact, said_twice(learned, store=self.store, place=self._place)),
                 *quiet(learned, store=self.store, policy=self.policy),
                 *self.aiming.notes(mined.candidates),
-                *filter(None, (promise(self.store.find(AlphaEntry), self.clock.now()),)),
+                *filter(None, (self._promise(),)),
             ),
             missing=self._missing(mined),
         )
+
+    def _promise(self) -> str | None:
+        verdicts = self.store.find(Verdict)
+        accepts = [verdict.at for verdict in verdicts if verdict.kind is VerdictKind.ACCEPT]
+        return promise(spent(self.store), accepts, self.clock.now())
 
     def _place(self, target: Target) -> Path:
         return self.aiming.surface.live_path(target, self.aiming.person_home)

@@ -14,10 +14,12 @@ from decimal import Decimal
 from threading import Event, Lock
 
 from nightschool.core.cycles import Budget, Spend
-from nightschool.core.errors import BudgetExhausted, NightschoolError, SetUpFailed
+from nightschool.core.errors import BudgetExhausted, NightschoolError, NothingAnswers, SetUpFailed
 from nightschool.core.harness import File
 from nightschool.core.jobs import Failed, Finished, Job, LostTry, Outcome, Reason, Reservation, Usage
 from nightschool.core.ports import Clock, Redact, Runner, Store
+from nightschool.core.tasks import GitSource
+from nightschool.core.values import Digest
 from nightschool.rules.telling import counted
 
 TOKENS_BOOKED = 60_000
@@ -27,6 +29,8 @@ MACHINE = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 )
 """Troubles of this machine: a job that met one of them is lost, and says nothing of the agent."""
+LOST_IN_A_ROW = 3
+"""So many jobs, all lost to one cause before any came to an end, and a run breaks off."""
 UNLIMITED_JOBS = 1_000_000
 """What `left` answers where no limit is set: more than any cycle starts."""
 
@@ -50,6 +54,10 @@ class Door:
     _began: timedelta | None = None
     """By the clock that stands still in sleep: when the first job was booked."""
     _lock: Lock = field(default_factory=Lock)
+    _ended: bool = False
+    """Whether a job of this cycle came to an outcome."""
+    _lost_to: dict[str, set[Digest]] = field(default_factory=dict)
+    """By cause, the jobs that were lost before that."""
 
     @property
     def name(self) -> str:
@@ -125,6 +133,7 @@ class Door:
             outcome = Failed(reason=Reason.INFRASTRUCTURE if away else Reason.BAD_REPLY, message=message)
         outcome = self._bounded(outcome)
         self._settle(safe, reservation, began, outcome)
+        self._see_whether_any_answers(safe, outcome)
         return outcome
 
     def answered(self, jobs: int) -> None:
@@ -184,6 +193,25 @@ class Door:
         self.store.commit(record)
         with self._lock:
             self._spend = added(self._spend, outcome.usage, lost=lost)
+
+    def _see_whether_any_answers(self, job: Job, outcome: Outcome) -> None:
+        """Raise `NothingAnswers` where nothing did so far, and it is no use to go on."""
+        with self._lock:
+            if not (isinstance(outcome, Failed) and outcome.lost):
+                self._ended = True
+            if self._ended or not isinstance(outcome, Failed) or outcome.reason is Reason.CANCELLED:
+                return
+            if isinstance(job.workspace, GitSource) and job.workspace.commit[:12] in outcome.message:
+                return  # what is wrong with one workspace says nothing of the others
+            jobs = self._lost_to.setdefault(outcome.message.partition(": ")[0], set())
+            jobs.add(job.key)
+            if len(jobs) < LOST_IN_A_ROW:
+                return
+        raise NothingAnswers(
+            f"the first {LOST_IN_A_ROW} jobs were all lost outside of the agent's work, so no further one "
+            f"was started: {outcome.message}. No exam was charged. The way out: see that what it names can "
+            "be reached (`nightschool doctor`), then run again"
+        )
 
     def _bounded(self, outcome: Outcome) -> Outcome:
         """The outcome with its texts redacted before anything is stored."""

@@ -344,7 +344,7 @@ class _Sitting:
             mode=self.policy.mode,
             wealth_key=self.exam.key.digest,
             holdout=self.exam.holdout.id,
-            k=self.ledger.entry.k if self.ledger.entry is not None else None,
+            k=self.ledger.entry.level if self.ledger.entry is not None else None,
             alpha=terms.share if entered else None,
             wealth=tally.wealth.value if entered else None,
             path=path if entered else (),

@@ -16,7 +16,7 @@ from nightschool.core.jobs import Job, Outcome
 from nightschool.core.ports import Clock, LiveFiles, Store
 from nightschool.core.proposals import Certify, Dossier, Draft, Status, VerdictKind
 from nightschool.core.tasks import Candidate, HoldoutVersion, Split, Task
-from nightschool.core.trials import AlphaEntry, LostPair, Pair, Trial, TrialRequest, WealthKey
+from nightschool.core.trials import LostPair, Pair, Trial, TrialRequest, WealthKey
 from nightschool.core.values import Digest, Value
 from nightschool.rules import gate
 from nightschool.rules.betting import alpha_share
@@ -227,7 +227,7 @@ class Foresight:
             guards=len(ledger.pool),
             begun=ledger.begun,
             won=won,
-            k=self._k() if ledger.entry is None else ledger.entry.k,
+            k=self._k() if ledger.entry is None else ledger.entry.level,
             barred=None if bars is None else bars.why,
         )
         return VerdictKind.UNDECIDED if bars is None else bars.kind, prospect
@@ -252,7 +252,7 @@ class Foresight:
     def _k(self) -> int:
         """The number that a new exam would have."""
         holdout = self.mined.holdout
-        return 1 if holdout is None else next_k(self.store.find(AlphaEntry, holdout.id))
+        return 1 if holdout is None else next_k(self.store, holdout.id)
 
 
 def _earlier(cases: Sequence[Dossier]) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from nightschool.core.ports import Store
 from nightschool.core.proposals import Dossier, Verdict, VerdictKind
 from nightschool.core.tasks import Task, TaskMark
-from nightschool.core.trials import AlphaEntry, Pair, Partition
+from nightschool.core.trials import Pair, Partition
 from nightschool.rules.gate import Policy
 from nightschool.rules.marks import serving
 from nightschool.rules.silent import Silence, Silent, silence, silent
@@ -34,7 +34,7 @@ def silences(verdict: Verdict | None, store: Store, policy: Policy) -> Silence |
     return silence(
         found,
         wealth=verdict.wealth,
-        k=next_k(store.find(AlphaEntry, verdict.holdout)),
+        k=next_k(store, verdict.holdout),
         alpha=policy.alpha,
         left=[task.cluster for task in there.values() if task.id not in quiet],
         policy=policy,
