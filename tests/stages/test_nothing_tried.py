@@ -131,7 +131,7 @@ def test_losses_of_other_kinds_end_no_run() -> None:
 
 
 def test_an_endpoint_that_is_away_ends_a_run_early_and_costs_nothing(tmp_path: Path) -> None:
-    """A draft that waits for its exam, and a night without the endpoint: few jobs are lost, the report says to
+    """A draft that waits for its exam and a night without the endpoint: few jobs are lost, the report says to
     what, no verdict is given, nothing is charged, and the next run goes on."""
     place = Place.made(tmp_path)
     first = run_cycle(place, runner=QuickRunner(), jobs=14).learned[0]
