@@ -261,6 +261,7 @@ class Parts:
             scope=scope,
             allowed=Targets(memory=allowed.memory, skills=allowed.skills),
             only=None if skill is None else self._named(skill, surface, project),
+            there=Path.is_dir,
         )
 
     def _named(self, text: str, surface: Surface, project: str | None) -> Skill:

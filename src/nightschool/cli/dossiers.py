@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nightschool.cli.history import without_report
 from nightschool.cli.links import named
+from nightschool.cli.nested import own_file_below
 from nightschool.cli.reading import run_for
 from nightschool.cli.render import Diff, Line, Piece, Table
 from nightschool.cli.verdicts import examined
@@ -109,6 +110,7 @@ def pieces(case: Dossier, parts: Parts, know: Sequence[str] = ()) -> Pieces:
         f"your words: {said or 'not known any more'}{_heard(case, parts.store)}",
         f"file: {named(parts.place(draft.target))}" + ("" if draft.before is not None else " (would be new)"),
         *([f"  this file, since {draft.aim}"] if draft.aim else []),
+        *_below(case, parts),
         f"made: {draft.created_at:{TIME}} UTC, {_made(draft)}",
         *_standing(case, parts),
         *_cycle(case, parts.store),
@@ -238,6 +240,11 @@ def _heard(case: Dossier, store: Store) -> str:
     sessions = len((correction or case.candidate).sessions)
     seen = len({moment.session for moment in case.candidate.evidence})
     return f" (heard in {counted(sessions, 'session')}; edits are written from {seen} of them)"
+
+
+def _below(case: Dossier, parts: Parts) -> list[str]:
+    note = None if case.candidate is None else own_file_below(case.candidate, case.draft.target, parts)
+    return [] if note is None else [f"  {note}"]
 
 
 def _report(case: Dossier, store: Store) -> CycleReport | None:

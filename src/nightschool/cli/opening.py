@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nightschool.cli.reading import root_of, settings_at, typed
+from nightschool.cli.reading import no_folder, root_of, settings_at, typed
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _rehearsing(copied: Settings, home: Path, environment: Mapping[str, str]) ->
 def project_root(project: Path | None, out: Output) -> str:
     """The root of the project that a command works on, told to the person."""
     if project is not None and not typed(project).is_dir():
-        raise UserError(f"--project {project} is no folder")
+        raise no_folder(project)
     from nightschool.wiring import worktree_of  # noqa: PLC0415 - help needs no wiring
 
     root = root_of(project)

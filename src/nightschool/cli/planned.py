@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from nightschool.cli.expected import JOBS_A_CANDIDATE
 from nightschool.cli.links import named
+from nightschool.cli.nested import own_file_below
 from nightschool.cli.render import Line, Piece, Table
+from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
     from nightschool.core.tasks import Candidate
@@ -53,6 +55,8 @@ class Course:
     """In which run it is probably decided, from 1; None: in none, at this limit."""
     why: str | None = None
     """Why that file, or why nothing is done."""
+    places: tuple[str, ...] = ()
+    """While no agent is there: the file that each would have edited, and which agent that is."""
 
     @property
     def code(self) -> str | None:
@@ -64,6 +68,8 @@ class Course:
         """Where the plan shows the file."""
         if self.code == "pinned":
             return f"{self.file} (pinned: left alone)"
+        if self.places:
+            return " or ".join(self.places)
         if self.code is None:
             return None if self.file is None else named(self.file)
         return WORDS.get(self.code, self.code)
@@ -91,12 +97,23 @@ class Course:
         }
 
 
-def courses(parts: Parts, cycle: Cycle | None, prepared: Prepared) -> list[Course]:
-    """Those that the run is about. Without an agent nothing is known but that they are there."""
+def courses(
+    parts: Parts,
+    cycle: Cycle | None,
+    prepared: Prepared,
+    *,
+    project: str | None = None,
+    scope: str = "auto",
+) -> list[Course]:
+    """Those that the run is about. Without an agent nothing is known but which files each agent in which it
+    was said would have edited."""
     from nightschool.rules.prospects import in_turn  # noqa: PLC0415 - help needs no rules
 
     if cycle is None:
-        return [Course(candidate=one) for one in prepared.mined.candidates]
+        return [
+            Course(candidate=one, places=_places(parts, one, project, scope))
+            for one in prepared.mined.candidates
+        ]
     outlooks, whole = cycle.outlooks(prepared), parts.settings.limits.max_jobs
     runs: dict[int, int | None] = {}
     used = 0
@@ -111,10 +128,38 @@ def courses(parts: Parts, cycle: Cycle | None, prepared: Prepared) -> list[Cours
             outlook=own,
             jobs=_jobs(own, cycle),
             run=runs[number],
-            why=own.aim if own.done is None else parts.redact(own.done[1]),
+            why=_why(own, parts) if own.done is None else parts.redact(own.done[1]),
         )
         for number, own in enumerate(outlooks)
     ]
+
+
+def _places(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> tuple[str, ...]:
+    from nightschool.wiring import known  # noqa: PLC0415 - help needs no wiring
+
+    said_to = {session.partition(":")[0] for session in candidate.sessions}
+    found = []
+    for agent in sorted(said_to & set(known("surfaces"))):
+        try:
+            target = parts.aiming(agent, project=project, scope=scope).aim(candidate).target
+        except UserError as error:
+            return (str(error),)
+        if target is not None:
+            found.append(f"{named(parts.place(target))} (by {agent})")
+    return tuple(found)
+
+
+def _why(own: Outlook, parts: Parts) -> str:
+    """Why that file, and what the person should know before jobs are spent on it."""
+    told = [own.aim]
+    if own.rejected is not None:
+        told.append(f"you turned {own.rejected} down, so another edit is asked for, and there may be none")
+    nested = None if own.target is None else own_file_below(own.candidate, own.target, parts)
+    if nested is not None:
+        told.append(nested)
+    if own.said is not None:
+        told.append(f"the file says already: {parts.redact(own.said)!r}, so its turn comes last")
+    return "; ".join(told)
 
 
 def _jobs(own: Outlook, cycle: Cycle) -> int:

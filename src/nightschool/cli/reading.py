@@ -49,8 +49,16 @@ def only(projects: Sequence[Path] | None, *, every: bool) -> frozenset[str] | No
         raise UserError("--project and --all-projects: take one of them")
     for folder in projects or ():
         if not typed(folder).is_dir():
-            raise UserError(f"--project {folder} is no folder")
+            raise no_folder(folder)
     return frozenset(root_of(folder) for folder in projects) if projects else None
+
+
+def no_folder(folder: Path) -> UserError:
+    """What to do where a project was moved: its old sessions name the old place."""
+    return UserError(
+        f"--project {folder} is no folder: name one that is there. Where it was moved or renamed, `ln -s NEW "
+        f"{shlex.quote(str(folder))}` lets what was said in the old place count for the new one"
+    )
 
 
 def concerns(pool: str, roots: frozenset[str] | None) -> bool:
@@ -153,7 +161,7 @@ def sessions_above(parts: Parts, root: str | None) -> list[str]:
 def run_for(projects: Iterable[str]) -> str:
     """The command that practises what was heard in these projects: from a folder that is none of them, the
     home folder above all, with the one that has most."""
-    counts = Counter(projects)
+    counts = Counter(project for project in projects if Path(project).is_dir())
     if not counts or root_of(None) in counts:
         return "nightschool run"
     return f"nightschool run --project {shlex.quote(counts.most_common(1)[0][0])}"

@@ -110,7 +110,7 @@ def run(  # noqa: PLR0913 - one parameter an option
     with opening.opening(flags, single, rehearsal=dry_run, own=_several(root)) as parts:
         if dry_run:
             cycle = _cycle(parts, root, scope, skill, told_to)
-            return _rehearsed(parts, cycle, root, told_to, out, given, single)
+            return _rehearsed(parts, cycle, root, told_to, out, given, single, scope)
         notes = [] if given is None else given.permit(parts)
         cycle = parts.cycle(project=root, scope=scope, skill=skill, progress=told_to)
         cycle.notes += notes
@@ -214,6 +214,7 @@ def _rehearsed(
     out: Output,
     given: Given | None,
     single: Path | None,
+    scope: str,
 ) -> ExitCode:
     """What a run would do. It needs no agent: what is missing is a line of the plan."""
     with told_to.shown(out, "read"):
@@ -223,7 +224,7 @@ def _rehearsed(
     if cycle is not None:
         said.into(cycle)
         cycle.replay.provisions |= ups.provisions
-    found = planned.courses(parts, cycle, prepared)
+    found = planned.courses(parts, cycle, prepared, project=root, scope=scope)
     plan = _plan(parts, prepared, root, None if cycle is None else cycle.aiming, found)
     plan += given.unreviewed() if given is not None else []
     plan += said.told
@@ -236,7 +237,7 @@ def _rehearsed(
 def _plan(
     parts: Parts, prepared: Prepared, root: str | None, aiming: Aiming | None, courses: Sequence[Course]
 ) -> list[Piece | str]:
-    from nightschool.rules.report import read_along  # noqa: PLC0415 - help needs no rules
+    from nightschool.rules.report import read_along, unread  # noqa: PLC0415 - help needs no rules
     from nightschool.rules.telling import BY_YOUR_WORD, counted, left_out  # noqa: PLC0415
     from nightschool.rules.worth import source_of, told_waiting  # noqa: PLC0415
 
@@ -257,12 +258,14 @@ def _plan(
     ]
     columns = ("you said", "rule", "sessions", "would edit", "since")
     return [
-        f"{counted(len(prepared.own), 'session')} of {_where(root)} with something new; "
+        f"{counted(prepared.known_own or 0, 'session')} of {_where(root)} known, {len(prepared.own)} of them "
+        "with something new since the last run; "
         f"{counted(len(said), 'correction')} in {_where(root)}, "
         f"{len(found)} of them worth an edit"
         + (f", {len(settled)} of these with nothing to do now" if settled else ""),
         *(left_out(count, reason) for reason, count in prepared.harvested.counts if reason in BY_YOUR_WORD),
         *read_along(prepared.elsewhere),
+        *unread(prepared.harvested.postponed, prepared.harvested.looked_back_to),
         *(f"  {line}" for line in told_waiting(prepared.mined.waiting)),
         *([Table(columns=columns, rows=rows)] if rows else []),
         *planned.exams(courses, said),

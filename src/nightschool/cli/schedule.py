@@ -15,7 +15,7 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import root_of, settings_here, typed
+from nightschool.cli.reading import no_folder, root_of, settings_here, typed
 from nightschool.cli.render import Line, Piece
 from nightschool.cli.scheduled import (
     key_hint,
@@ -185,7 +185,7 @@ def _roots(projects: Sequence[Path] | None, *, all_projects: bool) -> tuple[str,
         return ()
     for folder in projects or ():
         if not typed(folder).is_dir():
-            raise UserError(f"--project {folder} is no folder")
+            raise no_folder(folder)
     return tuple(_root(folder) for folder in projects) if projects else None
 
 

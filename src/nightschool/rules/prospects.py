@@ -43,6 +43,8 @@ class Prospect(Value):
     """The number of its exam in its hold-out version."""
     barred: str | None = None
     """Why no exam can pass; None where one can."""
+    said: bool = False
+    """Whether the file says it already, in the person's own words: another line may well change nothing."""
 
     @property
     def least(self) -> int:
@@ -66,12 +68,13 @@ class Prospect(Value):
             return 0, 0, self.k
         if self.begun:
             return 1, 0, self.k
-        return (3 if self.barred is not None else 2), self.earlier, -self.clusters
+        return (4 if self.said else 3 if self.barred is not None else 2), self.earlier, -self.clusters
 
 
 def in_turn(prospects: Sequence[Prospect]) -> list[int]:
     """Places in the order of their turns: first what has won its bets, then what has a wealth, then what was
-    examined least often before, with most kinds of task; last what no exam can certify."""
+    examined least often before, with most kinds of task; then what no exam can certify, and last what the
+    file says already."""
     return sorted(range(len(prospects)), key=lambda place: prospects[place]._rank)  # noqa: SLF001 - its own module
 
 

@@ -124,6 +124,17 @@ def read_along(sessions: int) -> list[str]:
     return [f"of other projects {counted(sessions, 'session')} with something new, kept for their own runs"]
 
 
+def unread(files: int, since: datetime | None) -> list[str]:
+    """What a look back left out, and how to have it read."""
+    if not files or since is None:
+        return []
+    older = counted(files, "older transcript")
+    return [
+        f"{older} left unread: this run looked back to {since:%Y-%m-%d}, which gave enough to learn from; "
+        "`nightschool corrections` reads all, and the next run knows them"
+    ]
+
+
 def missing_line(missing: Sequence[Absent]) -> str:
     """How many of what kind, in one line."""
     counts = Counter(absent.kind for absent in missing)

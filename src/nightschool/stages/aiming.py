@@ -5,10 +5,12 @@ Relieves the cycle, and the plan of a dry run, which starts no cycle. Stands bel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nightschool.core.errors import UserError
 from nightschool.core.harness import Absent, Harness, Target
 from nightschool.core.ports import Surface
 from nightschool.core.skills import Skill
@@ -45,6 +47,8 @@ class Aiming:
     allowed: Targets
     only: Skill | None = None
     """The one skill that the person named."""
+    there: Callable[[Path], bool] = lambda _root: True
+    """Whether a project's folder is there still."""
 
     def chosen(self, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
         """Those that this run is about."""
@@ -78,7 +82,14 @@ class Aiming:
         return root_for(candidate, scope=self.scope, project=self.project)
 
     def aim(self, candidate: Candidate) -> Aim:
+        """Raises `UserError` where the project is gone: what is written there no agent would read."""
         where, root = self._where(candidate), self.root(candidate)
+        if root is not None and not self.there(root):
+            raise UserError(
+                f"{root}, where it was said, is no folder any more. Where it was moved, `ln -s NEW "
+                f"{shlex.quote(str(root))}` lets it count for the new place; `nightschool forget "
+                f"{shlex.quote(str(root))}` lets it go"
+            )
         base = self.base(root)
         if self.only is not None:
             why = f"you named the skill {self.only.name}"

@@ -46,7 +46,7 @@ from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by, slept
 from nightschool.rules.marks import Sitting, sitting
-from nightschool.rules.report import promise
+from nightschool.rules.report import promise, unread
 from nightschool.rules.standing import came_to, open_draft, turned_down
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.calibrate import Calibration
@@ -217,6 +217,7 @@ class Cycle:
             lost_by_arm=tuple(sorted(self.replay.lost.items())),
             notes=(
                 *self.notes,
+                *unread(harvested.postponed, harvested.looked_back_to),
                 *slept(ended - prepared.started_at, self.clock.awake() - prepared.awake),
                 *(stop.told for stop in self.set_ups.stops.values()),
                 *losses(self.store, self.number, self.set_ups.stops.values()),

@@ -24,6 +24,7 @@ from nightschool.rules.gate import Policy, Ruling, Tally, Terms
 from nightschool.rules.marks import Sitting
 from nightschool.rules.prospects import Prospect
 from nightschool.rules.standing import open_draft
+from nightschool.rules.written import says_already
 from nightschool.stages.aiming import Aim, Aiming
 from nightschool.stages.consolidate import TRAIN_TASKS, Proposed
 from nightschool.stages.ledger import Ledger, next_k
@@ -47,6 +48,10 @@ class Outlook(Value):
     """(code, why, draft) where it comes to that without a job; None: there is work to do."""
     prospect: Prospect = UNTRIED
     draft: str | None = None
+    said: str | None = None
+    """The line of the file that says it already."""
+    rejected: str | None = None
+    """The newest proposal for this file that the person turned down: another edit would be asked for."""
 
 
 class _Unknown(Exception):
@@ -129,12 +134,30 @@ class Foresight:
         if (stop := self.lacks(candidate)) is not None:
             return Outlook(candidate=candidate, done=(stop.code, stop.why, None))
         try:
-            return self._worked_out(candidate, aim, target, found)
+            return self._known(self._worked_out(candidate, aim, target, found), candidate, target, found)
         except (AuthenticationFailed, RunnerUnusable, SandboxUnavailable):
             # Which version of the agent would work is not known, so nothing that was finished counts. The
             # run itself raises this where it needs the agent.
             prospect = self._of_none(candidate, target, TRAIN_TASKS + 1)
-            return Outlook(candidate=candidate, prospect=self._weighed(prospect, found))
+            own = Outlook(candidate=candidate, prospect=self._weighed(prospect, found))
+            return self._known(own, candidate, target, found)
+
+    def _known(self, own: Outlook, candidate: Candidate, target: Target, found: Stand) -> Outlook:
+        """With what the person did already: wrote it down, or turned an edit down."""
+        if own.done is not None:
+            return own
+        said = None if target.skill is not None else says_already(found.live.content, candidate.check)
+        turned_down = [
+            case.draft.id
+            for case in found.cases
+            if case.status is Status.REJECTED and case.draft.target == target and own.draft is None
+        ]
+        return replace(
+            own,
+            prospect=replace(own.prospect, said=said is not None),
+            said=said,
+            rejected=turned_down[-1] if turned_down else None,
+        )
 
     def _worked_out(self, candidate: Candidate, aim: Aim, target: Target, found: Stand) -> Outlook:
         draft = open_draft(found.cases, target, aim.base, found.live)
