@@ -42,7 +42,7 @@ def test_sessions_of_other_projects_are_counted_apart(
     plan = said(place.project, "run", "--dry-run")
     own = len(plan["sessions"])
     assert (own > theirs, plan["sessions_elsewhere"]) == (True, theirs)
-    assert f"{own} sessions of this project with something new" in plan["plan"][0]
+    assert f"sessions of this project known, {own} of them with something new" in plan["plan"][0]
     assert f"of other projects {theirs} sessions with something new, kept for their own runs" in plan["plan"]
 
     first = said(place.project, "run", "--yes")
