@@ -79,6 +79,7 @@ def test_moved_folders_are_looked_at(
     monkeypatch.setenv("CODEX_HOME", str(home / "codex-moved"))
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(home / "pi-moved"))
     monkeypatch.setenv("GEMINI_CLI_HOME", str(home / "gemini-moved"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data-moved"))
     monkeypatch.setenv("COPILOT_HOME", str(home / "copilot-moved"))
     monkeypatch.setenv("CURSOR_CONFIG_DIR", str(home / "cursor-moved"))
     told = ask("corrections")
@@ -90,6 +91,7 @@ def test_moved_folders_are_looked_at(
         str(home / "copilot-moved/session-state"),
         str(home / "cursor-moved/projects"),
         str(home / "gemini-moved/.gemini/tmp"),
+        str(home / "data-moved/opencode"),
         str(home / "pi-moved/sessions"),
     ]
     monkeypatch.setenv("CODEX_HOME", str(home / "nowhere"))

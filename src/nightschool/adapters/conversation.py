@@ -28,7 +28,7 @@ _PLAIN_ID = re.compile(r"[\w.:/-]{1,128}\Z", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{7,64}\Z")
 _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
 _WRITTEN = re.compile(r"(?:^|[;&\n])[ \t]*cat[ \t]*>>?[ \t]*([\w@./+-]+)[ \t]*<<")
-_EDITED_PATHS = ("file_path", "notebook_path", "path")
+_EDITED_PATHS = ("file_path", "filePath", "notebook_path", "path")
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "fish"})
 _DEEPEST = 60
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 TONES: dict[State, Literal["green", "yellow", "red"]] = {"ok": "green", "note": "yellow", "blocks": "red"}
 NOT_READ = {
-    "opencode": ".local/share/opencode",
     "kimi": ".kimi",
 }
 """Agents whose sessions are not read yet, by their folder."""

@@ -28,7 +28,10 @@ STEP = 0.1
 
 Source = Annotated[
     list[str] | None,
-    typer.Option(metavar="AGENT", help="claude-code, codex, copilot, cursor or pi; may be given twice."),
+    typer.Option(
+        metavar="AGENT",
+        help="claude-code, codex, copilot, cursor, gemini, opencode or pi; may be given twice.",
+    ),
 ]
 Since = Annotated[
     str | None, typer.Option(metavar="WHEN", help="Only what is newer: 36h, 7d, 2w, a date or a time.")
