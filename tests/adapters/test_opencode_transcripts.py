@@ -20,7 +20,8 @@ from transcripts import CASES, ref_of
 
 SOURCE = OpenCodeTranscripts(redact=lambda text: text.replace("hunter2", "[secret]"))
 SCHEMA = """
-create table session (id text primary key, parent_id text, directory text, version text, revert text, permission text,
+create table session (id text primary key, parent_id text, directory text, version text, revert text,
+    permission text,
     time_created integer, time_updated integer);
 create table message (id text, session_id text, time_created integer, time_updated integer, data text);
 create table part (id text, message_id text, session_id text, time_created integer, time_updated integer,
