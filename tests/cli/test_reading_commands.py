@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,9 +83,14 @@ BUSY = "another nightschool is at work here"
 
 @pytest.mark.parametrize("command", ["corrections", "harvest"])
 def test_a_reading_command_waits_shortly_for_one_that_writes(
-    home: Path, project: Path, command: str, capsys: pytest.CaptureFixture[str]
+    home: Path,
+    project: Path,
+    command: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While another one reads it says once that it waits, and goes on when that is done."""
+    monkeypatch.setattr(reading, "WAIT", 600)  # longer than a busy machine may take to come back here
     codes: list[int] = []
     second = Thread(target=lambda: codes.append(run([command, "--json"])))
     said = ""
@@ -92,6 +98,7 @@ def test_a_reading_command_waits_shortly_for_one_that_writes(
         second.start()
         while BUSY not in said:
             assert second.is_alive()
+            time.sleep(0.02)
             said += capsys.readouterr().err
     second.join()
     printed = capsys.readouterr()
