@@ -266,3 +266,18 @@ def test_a_file_in_which_nothing_is_to_learn_is_told(exported: Path, ask: Ask) -
     )
     assert "`concerns`" in ask("run", "--tasks", "tasks.toml", "--dry-run", code=2)["error"]["text"]
     assert ask("run", "--tasks", "tasks.toml", "--all-projects", code=2)["error"]["code"] == "user-error"
+
+
+def test_a_copy_of_a_task_that_was_taken_out_is_told(
+    held: Task, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would serve in the exam where the other one does not; nobody is told to retire that one again."""
+    ask("tasks", "export", "t.toml", held.id)
+    ask("tasks", "withhold", held.id, "--reason", "the importer is gone")
+    text = Path("t.toml").read_text(encoding="utf-8")
+    start = '[[task.file]]\npath = "a.txt"\ntext = "a"\n\n[[task.check]]'
+    Path("t.toml").write_text(text.replace("[[task.check]]", start, 1), encoding="utf-8")
+    assert run(["tasks", "import", "t.toml"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"was made of {held.id}, which you took out (withhold: the importer is gone)" in told
+    assert f"tasks retire {held.id}" not in told

@@ -166,6 +166,22 @@ def test_a_task_that_an_ignore_list_names_is_not_taken() -> None:
     assert store.find(Task) == ()
 
 
+def test_all_that_is_wrong_with_each_task_is_told_at_once() -> None:
+    """So that nobody mends one fault after the other; nothing of the file is taken."""
+    store = MemoryStore()
+    wrong = replace(one(concerns=("k-0000000000", "k-1111111111")), commit="d" * 40)
+    with pytest.raises(UserError) as refused:
+        bring(store, wrong, one(REQUESTS[1], concerns=("k-2222222222",)))
+    told = [line.strip().partition(";")[0] for line in str(refused.value).splitlines()[1:]]
+    assert told == [
+        f"task 1: commit: {APP} has no commit {'d' * 40}",
+        "task 1: concerns: there is no correction k-0000000000",
+        "task 1: concerns: there is no correction k-1111111111",
+        "task 2: concerns: there is no correction k-2222222222",
+    ]
+    assert store.find(Task) == ()
+
+
 def test_where_the_work_begins_comes_with_a_task() -> None:
     """A task in another folder is another task; the one of a session keeps its own."""
     store = MemoryStore()

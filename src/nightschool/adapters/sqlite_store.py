@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import weakref
@@ -287,7 +288,8 @@ def _plainly(path: Path) -> Iterator[None]:
     except IntegrityError as error:
         raise Conflict(f"{path}: {error.orig}; nothing was written") from error
     except OSError as error:
-        raise UserError(f"cannot open {path}: {error.strerror}") from error
+        way = "; free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+        raise UserError(f"cannot open {path}: {error.strerror}{way}") from error
     except DBAPIError as error:
         raise _worded(path, getattr(error.orig, "sqlite_errorname", ""), str(error.orig)) from error
 
@@ -301,6 +303,10 @@ def _worded(path: Path, code: str, words: str) -> NightschoolError:
             )
         case ["FULL"]:
             return NightschoolError(f"{path}: the disk is full; nothing of this was written; free some space")
+        case ["IOERR"]:
+            return NightschoolError(
+                f"{path}: {words}: the disk is full or failing; nothing of this was written; free some space"
+            )
         case ["READONLY" | "CANTOPEN" | "PERM"]:
             return UserError(
                 f"{path} cannot be written ({words}); give yourself the right to its folder, "

@@ -38,7 +38,7 @@ from nightschool.cli import (
     version,
 )
 from nightschool.cli import run as run_command
-from nightschool.cli.exits import ENVIRONMENT, ExitCode, error_code, exit_code
+from nightschool.cli.exits import DISK_FULL, ENVIRONMENT, ExitCode, error_code, exit_code
 from nightschool.cli.output import Output
 from nightschool.cli.render import Line
 from nightschool.core.errors import NightschoolError, NotAllowed, UserError
@@ -225,7 +225,12 @@ def _told(arguments: Sequence[str]) -> int:
         if error.errno not in ENVIRONMENT:
             raise
         where = f"{error.filename}: " if error.filename else ""
-        return _tell(out, "system", f"{where}{error.strerror}", ExitCode.FAILED)
+        way = ""
+        if error.errno in DISK_FULL:
+            from nightschool.cli.reading import disks  # noqa: PLC0415 - help needs no settings
+
+            way = f"; free some space: {disks(error.filename)}. What was finished is kept"
+        return _tell(out, "system", f"{where}{error.strerror}{way}", ExitCode.FAILED)
 
 
 def _need_home() -> None:

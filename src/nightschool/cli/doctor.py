@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from nightschool.cli.exits import ExitCode
+from nightschool.cli.exits import DISK_FULL, ExitCode
 from nightschool.cli.opening import DATABASE
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
@@ -40,6 +40,8 @@ NOT_READ = {
 }
 """Agents whose sessions are not read yet, by their folder."""
 DISK_NEEDED = 1 << 30
+LEAST = 1 << 20
+"""With less nothing can be stored."""
 VERSION_SECONDS = 20
 CLAUDE_TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"  # noqa: S105 - the name of a variable
 LOGIN = "set the variable in the shell that runs nightschool; `corrections` and `run --dry-run` need no key"
@@ -99,6 +101,7 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
     from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.wiring import opened  # noqa: PLC0415
 
+    elsewhere = f"make {chosen.home} readable and writable, or set NIGHTSCHOOL_HOME to another folder"
     try:
         with _store_folder(chosen) as folder:
             fresh = folder != chosen.home
@@ -114,13 +117,19 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
                 yield from _files(parts)
                 yield from _scheduled_login(chosen, parts)
                 yield _clock(parts)
-    except (NightschoolError, OSError) as error:
+    except OSError as error:
+        place = error.filename or chosen.home
+        full = error.errno in DISK_FULL
         yield Finding(
-            about="store",
+            about="disk" if full else "store",
             state="blocks",
-            text=str(error),
-            fix=f"make {chosen.home} readable and writable, or set NIGHTSCHOOL_HOME to another folder",
+            text=f"{place}: {error.strerror}",
+            fix=f"free some of the disk that {place} is on" if full else elsewhere,
         )
+    except NightschoolError as error:
+        full = shutil.disk_usage(_nearest(chosen.home)).free < LEAST
+        fix = f"free some of the disk that {chosen.home} is on" if full else elsewhere
+        yield Finding(about="store", state="blocks", text=str(error), fix=fix)
 
 
 @contextmanager
@@ -311,9 +320,15 @@ def _disk(chosen: Settings) -> Iterator[Finding]:
 def _keys(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
     """Which keys are set, by name alone."""
     endpoints = chosen.endpoints
-    for variable in (endpoints.anthropic_key_variable, CLAUDE_TOKEN, endpoints.openai_key_variable):
-        text = "is set" if environment.get(variable) else "is not set"
-        yield Finding(about="key", state="ok", text=f"{variable} {text}")
+    names = (endpoints.anthropic_key_variable, CLAUDE_TOKEN, endpoints.openai_key_variable)
+    there = [name for name in names if environment.get(name)]
+    for name in there:
+        yield Finding(about="key", state="ok", text=f"{name} is set")
+    if absent := [name for name in names if name not in there]:
+        # No fault: one that the agent can use is enough, and whether it is there is told with the login.
+        instead = f"a login that was found instead: {', '.join(there)}" if there else "no login was found"
+        text = f"not set: {', '.join(absent)}; {instead}"
+        yield Finding(about="key", state="note", text=text, fix="" if there else LOGIN)
 
 
 def _login(chosen: Settings, parts: Parts) -> Iterator[Finding]:

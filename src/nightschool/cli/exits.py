@@ -52,7 +52,8 @@ BY_ERROR: tuple[tuple[type[errors.NightschoolError], ExitCode], ...] = (
     (errors.NightschoolError, ExitCode.FAILED),
 )
 
-ENVIRONMENT = frozenset({errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+ENVIRONMENT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, *DISK_FULL})
 """Troubles of disk and rights, told in one line. Any other OSError is a defect and keeps its traceback."""
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nightschool.cli.reading import no_folder, root_of, settings_at, typed
+from nightschool.cli.reading import root_of, settings_at, typed
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -47,11 +47,23 @@ def opening(
         with opened(settings, environment=environment, person_home=Path.home()) as parts:
             yield parts
         return
+    _check(settings.home)
     with (
         tempfile.TemporaryDirectory(prefix="nightschool-rehearsal-") as folder,
         _rehearsing(_copy(settings, Path(folder)), settings.home, environment) as parts,
     ):
         yield parts
+
+
+def _check(home: Path) -> None:
+    """That the store's folder can be there: else "nothing is known" would be said of what cannot be looked
+    at."""
+    near = next(place for place in (home, *home.parents) if os.path.lexists(place))
+    way = "mend that, or set NIGHTSCHOOL_HOME to another folder"
+    if not near.is_dir():
+        raise UserError(f"{home} cannot hold the store: {near} is no folder; {way}")
+    if not os.access(near, os.R_OK | os.X_OK | (0 if near == home else os.W_OK)):
+        raise UserError(f"{home} cannot hold the store: {near} is not yours to use; {way}")
 
 
 @contextmanager
@@ -69,8 +81,6 @@ def _rehearsing(copied: Settings, home: Path, environment: Mapping[str, str]) ->
 
 def project_root(project: Path | None, out: Output) -> str:
     """The root of the project that a command works on, told to the person."""
-    if project is not None and not typed(project).is_dir():
-        raise no_folder(project)
     from nightschool.wiring import worktree_of  # noqa: PLC0415 - help needs no wiring
 
     root = root_of(project)
@@ -116,7 +126,13 @@ def _copy(settings: Settings, folder: Path) -> Settings:
             closing(sqlite3.connect(source, uri=True)) as old,
             closing(sqlite3.connect(folder / DATABASE)) as new,
         ):
-            old.backup(new)
+            try:
+                old.backup(new)
+            except sqlite3.OperationalError as error:
+                raise UserError(
+                    f"{database} cannot be copied to {folder.parent}: {error}; free some space there, or "
+                    "set TMPDIR to another folder"
+                ) from error
     key = settings.home / KEY
     if key.is_file():
         (folder / KEY).write_bytes(key.read_bytes())

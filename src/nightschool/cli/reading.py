@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -50,9 +52,6 @@ def only(projects: Sequence[Path] | None, *, every: bool) -> frozenset[str] | No
     """The roots that a list is kept to; None for all projects."""
     if every and projects:
         raise UserError("--project and --all-projects: take one of them")
-    for folder in projects or ():
-        if not typed(folder).is_dir():
-            raise no_folder(folder)
     return frozenset(root_of(folder) for folder in projects) if projects else None
 
 
@@ -133,8 +132,23 @@ def settings_at(
     return load(project=None, environment=environment, flags=flags)
 
 
+def disks(place: str | None) -> str:
+    """How much is free where something could not be written, and where we and jobs write else."""
+    named = {place: "there"} if place else {}
+    with suppress(UserError):
+        named[str(settings_here(forgiving=True).home)] = "NIGHTSCHOOL_HOME"
+    named[tempfile.gettempdir()] = "TMPDIR"
+    told = []
+    for path, name in named.items():
+        near = next(one for one in (Path(path), *Path(path).parents) if one.exists())
+        told.append(f"{shutil.disk_usage(near).free >> 20} MiB at {path} ({name})")
+    return ", ".join(told)
+
+
 def root_of(project: Path | None) -> str:
     """The root of the project that holds a folder, by default this one."""
+    if project is not None and not typed(project).is_dir():
+        raise no_folder(project)
     from nightschool.wiring import project_root  # noqa: PLC0415
 
     return project_root(typed(project or Path()))

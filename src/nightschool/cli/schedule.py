@@ -152,10 +152,13 @@ def remove(*, project: Projects = None, json: Json = False) -> ExitCode:
       nightschool schedule remove
       nightschool schedule remove --project ~/shop
     """
+    from nightschool.wiring import project_root  # noqa: PLC0415 - help needs no wiring
+
     chosen = settings_here(forgiving=True)
     scheduling = scheduling_here(chosen)
     plan = scheduling.memory.plan()
-    out = {root_of(folder) for folder in project or ()}
+    # One that is gone from the disk is to be taken out all the same.
+    out = {project_root(typed(folder)) for folder in project or ()}
     if out:
         known = plan.projects if plan is not None else ()
         if not out <= set(known):

@@ -199,6 +199,16 @@ def _told(parts: Parts, file: Path, brought: Brought) -> list[Piece | str]:
     told += [
         f"{new} was made of {known}, which stays: nightschool tasks retire {known} --reason WHY"
         for known, new in brought.edited
+        if known not in marked or marked[known].out is None
+    ]
+    told += [
+        Line(
+            f"{new} was made of {known}, which you took out ({out.act}: {out.reason}), and will serve where "
+            f"that one does not: nightschool tasks retire {new} --reason WHY",
+            "yellow",
+        )
+        for known, new in brought.edited
+        if known in marked and (out := marked[known].out) is not None
     ]
     if any(standing_of(task, marked) == "not reviewed" for task in brought.tasks):
         again = f"nightschool tasks import {shlex.quote(str(file))}"

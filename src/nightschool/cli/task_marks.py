@@ -65,7 +65,8 @@ def retire(task: Named, *, reason: Why = "", json: Json = False) -> ExitCode:
     """Use a task no more, neither to practise nor in an exam.
 
     Of a task of the exam the same holds as for `tasks withhold`: the reason should be one that you could
-    give before any edit was tried.
+    give before any edit was tried. It stays out, since who could bring it back by how an exam came out could
+    make it say what one likes. To have its work again, write it as a new task: `nightschool tasks import`.
 
     \b
     Example:

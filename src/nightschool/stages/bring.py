@@ -51,7 +51,11 @@ class Brought(Value):
 
 
 class _Unfit(Exception):
-    """Why one task of the file cannot be taken."""
+    """Why one task of the file cannot be taken: all that is known of it."""
+
+    def __init__(self, *why: str) -> None:
+        self.why = why
+        super().__init__("; ".join(why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ class Bringing:
                 task, assignment = self._task(one, known)
                 self._not_ignored(task)
             except _Unfit as unfit:
-                wrong.append(f"task {number}: {unfit}")
+                wrong += [f"task {number}: {why}" for why in unfit.why]
                 continue
             if task.id in tasks:
                 wrong.append(f"task {number}: is the same as another one of the file; take one of them out")
@@ -166,13 +170,9 @@ class Bringing:
     def _task(self, one: WrittenTask, known: Task | None) -> tuple[Task, Assignment | None]:
         """The task, and its assignment where it is new."""
         prompt = self.redact(one.prompt)
-        self._plain(one)
-        workspace = self._workspace(one, known)
-        for name in one.concerns:
-            if self.store.get(Candidate, name) is None:
-                raise _Unfit(
-                    f"concerns: there is no correction {name}; an exported file lists them at its top"
-                )
+        if wrong := [*self._plain(one), *self._no_commit(one, known), *self._no_correction(one)]:
+            raise _Unfit(*wrong)
+        workspace = self._workspace(one)
         concerns = tuple(sorted(set(one.concerns)))
         same = (prompt, workspace, one.check, concerns, one.folder)
         if known is not None and same == (
@@ -215,7 +215,21 @@ class Bringing:
         if why is not None:
             raise _Unfit(f"is left out {why.detail}; take it out of the file, or change that list")
 
-    def _plain(self, one: WrittenTask) -> None:
+    def _no_correction(self, one: WrittenTask) -> list[str]:
+        return [
+            f"concerns: there is no correction {name}; an exported file lists them at its top"
+            for name in one.concerns
+            if self.store.get(Candidate, name) is None
+        ]
+
+    def _no_commit(self, one: WrittenTask, known: Task | None) -> list[str]:
+        if one.commit is None or (known is not None and known.workspace == self._workspace(one)):
+            return []
+        if self.projects.holds(self.project, one.commit):
+            return []
+        return [f"commit: {self.project} has no commit {one.commit}; `git rev-parse HEAD` prints one"]
+
+    def _plain(self, one: WrittenTask) -> list[str]:
         """What a check looks for, and paths, are used as they are: no stand-in may take a secret's place."""
         texts = [one.folder, *(file.path for file in one.file)]
         for check in one.check:
@@ -223,18 +237,14 @@ class Bringing:
                 [check.wanted or "", check.unwanted or ""] if isinstance(check, Footprint) else check.paths
             )
         if any(self.redact(text) != text for text in texts):
-            raise _Unfit("check: what it looks for, or a path, holds a secret; name it without")
+            return ["check: what it looks for, or a path, holds a secret; name it without"]
+        return []
 
-    def _workspace(self, one: WrittenTask, known: Task | None) -> WorkspaceSource:
+    def _workspace(self, one: WrittenTask) -> WorkspaceSource:
         if one.commit is None:
             files = (File(path=f.path, content=self.redact(f.text).encode("utf-8")) for f in one.file)
             return FilesSource(files=tuple(sorted(files, key=lambda file: file.path)))
-        start = GitSource(repository=self.project, commit=one.commit)
-        if (known is None or known.workspace != start) and not self.projects.holds(self.project, one.commit):
-            raise _Unfit(
-                f"commit: {self.project} has no commit {one.commit}; `git rev-parse HEAD` prints one"
-            )
-        return start
+        return GitSource(repository=self.project, commit=one.commit)
 
     def _side(
         self, homes: Sequence[_Home], concerns: Sequence[str], known: Task | None, session: str
