@@ -149,3 +149,22 @@ def test_an_endpoint_that_is_away_ends_a_run_early_and_costs_nothing(tmp_path: P
         assert "broke off" in report.failed
     assert first.draft is not None
     assert run_cycle(place, runner=QuickRunner()).learned[0].code == "accept"
+
+
+def test_a_run_over_all_projects_opens_no_second_exam(tmp_path: Path) -> None:
+    """DESIGN 6: what shares tasks shares a ledger. A draft for a project's file is examined on the hold-out
+    of that project whatever the run is about: it goes on with its wealth, and gets no further alpha."""
+    place = Place.made(tmp_path)
+    (first, *_) = run_cycle(place, runner=QuickRunner(), jobs=40).learned
+    assert first.code == "undecided"
+    with cycle_in(place) as (parts, _):
+        before = parts.store.find(AlphaEntry)
+        cycle = parts.cycle(project=None, progress=lambda *_: None)
+        cycle.door.runner = QuickRunner()
+        with cycle.held():
+            report = cycle.practise(cycle.prepare(parts.harvest_request(everything=True)))
+        assert report.project == ""
+        assert (report.learned[0].code, report.learned[0].draft) == ("accept", first.draft)
+        known = {entry.wealth for entry in before}
+        assert {entry.wealth for entry in parts.store.find(AlphaEntry) if entry.draft == first.draft} == known
+        assert {entry.holdout for entry in parts.store.find(AlphaEntry)} == {before[0].holdout}

@@ -55,7 +55,7 @@ from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestRequest, cursors_kept
 from nightschool.stages.ledger import spent
-from nightschool.stages.mine import Mined, pooled
+from nightschool.stages.mine import Mined, holdout_of, pooled
 from nightschool.stages.noting import edit_jobs, losses, practised, quiet, said_twice, stale, tries
 from nightschool.stages.outlook import Foresight, Outlook, Remembered
 from nightschool.stages.prepare import Preparation, Prepared
@@ -162,6 +162,7 @@ class Cycle:
     def _foresight(self, mined: Mined) -> Foresight:
         remembered = Remembered(replay=self.replay)
         lacks = self._lacks(mined)
+        held_out = partial(self._held_out, mined=mined)
         mined = replace(mined, tasks=self.set_ups.kept(mined.tasks))
         return Foresight(
             store=self.store,
@@ -170,7 +171,7 @@ class Cycle:
             aiming=self.aiming,
             mined=mined,
             policy=self.policy,
-            sat=None if mined.holdout is None else self._sat(mined.holdout, mined.chosen),
+            held_out=held_out,
             lacks=lacks,
             propose=partial(self._propose, mined=mined, practice=remembered),
             key=self._key,
@@ -347,17 +348,18 @@ class Cycle:
         return improver.propose(material)
 
     def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
-        if mined.holdout is None:
+        held_out = self._held_out(candidate, mined)
+        if held_out is None:
             return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
-        sat = self._sat(mined.holdout, mined.chosen)
-        key = self._key(draft.digest, base, mined.holdout, sat.tasks)
+        holdout, sat = held_out
+        key = self._key(draft.digest, base, holdout, sat.tasks)
         self._count_pairs(key)
         exam = Exam(
             draft=draft,
             candidate=candidate,
             base=base,
             proposed=proposed_harness(draft, base, self.store),
-            holdout=mined.holdout,
+            holdout=holdout,
             key=key,
             tasks=sat.tasks,
             out=sat.out,
@@ -373,8 +375,12 @@ class Cycle:
             cycle=self.number,
         )
 
-    def _sat(self, holdout: HoldoutVersion, chosen: frozenset[str] | None) -> Sitting:
-        return _sitting(holdout, self.store, chosen, kept=self.set_ups.kept)
+    def _held_out(self, candidate: Candidate, mined: Mined) -> tuple[HoldoutVersion, Sitting] | None:
+        """What it is examined on: the hold-out of its own project, whatever else the run is about."""
+        holdout = holdout_of(candidate, mined, store=self.store, pool=self.project)
+        if holdout is None:
+            return None
+        return holdout, _sitting(holdout, self.store, mined.chosen, kept=self.set_ups.kept)
 
     def _lacks(self, mined: Mined) -> Callable[[Candidate], Stop | None]:
         """Why a candidate cannot be practised: the set-up of all its projects failed."""

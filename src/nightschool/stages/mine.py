@@ -382,6 +382,19 @@ def _workspace(history: History, projects: Projects) -> WorkspaceSource | Unfit:
     return FilesSource(files=tuple(sorted(files, key=lambda file: file.path)))
 
 
+def holdout_of(
+    candidate: Candidate, mined: Mined, *, store: Store, pool: str | None
+) -> HoldoutVersion | None:
+    """The version that a draft for a candidate is examined on. That of its project, also in a run over
+    several: else an edit that failed there would have a second chance, with an alpha of its own, on the same
+    tasks in another pool. What was said in several projects is examined on the tasks of the run."""
+    project = candidate.project
+    if not project or project == pool:
+        return mined.holdout
+    own = serving(pooled(store, project), store.find(TaskMark))
+    return open_holdout({*own, *(task for task in mined.tasks if task.project == project)}, project, store)
+
+
 def open_holdout(tasks: Iterable[Task], pool: str, store: Store) -> HoldoutVersion | None:
     """The open version; a new one by the count of new tasks alone, never by results. `tasks` are those that
     serve: what a person took out comes into no further version, and makes none begin."""

@@ -106,8 +106,8 @@ class Foresight:
     aiming: Aiming
     mined: Mined
     policy: Policy
-    sat: Sitting | None
-    """None where nothing is held out."""
+    held_out: Callable[[Candidate], tuple[HoldoutVersion, Sitting] | None]
+    """What a draft for it is examined on; None where nothing is held out."""
     lacks: Callable[[Candidate], Stop | None]
     """Why it cannot be practised: its project's set-up failed."""
     propose: Callable[[Candidate, Aim, Target, Stand], Proposed]
@@ -187,12 +187,14 @@ class Foresight:
 
     def _of_none(self, candidate: Candidate, target: Target, practice: int) -> Prospect:
         """Before there is a draft: as for one that must show a gain."""
-        tasks = () if self.sat is None else self.sat.tasks
+        held_out = self.held_out(candidate)
+        tasks = () if held_out is None else held_out[1].tasks
+        k = 1 if held_out is None else next_k(self.store, held_out[0].id)
         about = [task for task in tasks if candidate.id in task.concerns]
         terms = Terms(
             policy=self.policy,
             certify=Certify.GAIN,
-            share=alpha_share(self.policy.alpha, self._k()),
+            share=alpha_share(self.policy.alpha, k),
             clusters=len({task.cluster for task in about}),
             skill=target.skill,
         )
@@ -204,15 +206,16 @@ class Foresight:
             pairs=self.policy.suggest_pairs if self._suggests else gate.pairs_needed(start, terms),
             most=self.policy.most_pairs,
             guards=len(tasks) - len(about),
-            k=self._k(),
+            k=k,
             barred=None if bars is None else bars.why,
         )
 
     def _of_draft(self, draft: Draft, candidate: Candidate, base: Harness) -> tuple[str, Prospect]:
         """The code of what bars it, and its prospect."""
-        sat, holdout = self.sat, self.mined.holdout
-        if sat is None or holdout is None:
+        held_out = self.held_out(candidate)
+        if held_out is None:
             return VerdictKind.UNDERPOWERED, self._of_none(candidate, draft.target, 0)
+        holdout, sat = held_out
         key = self.key(draft.digest, base, holdout, sat.tasks)
         ledger = Ledger(
             store=self.store,
@@ -250,7 +253,7 @@ class Foresight:
             guards=len(ledger.pool),
             begun=ledger.begun,
             won=won,
-            k=self._k() if ledger.entry is None else ledger.entry.level,
+            k=next_k(self.store, holdout.id) if ledger.entry is None else ledger.entry.level,
             barred=None if bars is None else bars.why,
         )
         return VerdictKind.UNDECIDED if bars is None else bars.kind, prospect
@@ -271,11 +274,6 @@ class Foresight:
     @property
     def _suggests(self) -> bool:
         return self.policy.mode == "suggest"
-
-    def _k(self) -> int:
-        """The number that a new exam would have."""
-        holdout = self.mined.holdout
-        return 1 if holdout is None else next_k(self.store, holdout.id)
 
 
 def _earlier(cases: Sequence[Dossier]) -> int:
