@@ -36,8 +36,8 @@ def corrections(
 ) -> ExitCode:
     """See what you keep telling your agents: how often, where, when last, in which agents.
 
-    Reads all your sessions of Claude Code and Codex where they lie, and remembers how far it read, so that
-    the next time is quick. No model is called, nothing leaves this machine and no file of yours changes. What
+    Reads the sessions of all your agents where they lie, and remembers how far it read, so that the next
+    time is quick. No model is called, nothing leaves this machine and no file of yours changes. What
     is older than `retention_days` is forgotten first, and what an ignore list names is hidden; both are told.
 
     \b

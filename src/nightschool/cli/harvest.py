@@ -65,7 +65,7 @@ def harvest(
 ) -> ExitCode:
     """Read sessions, and tell what each holds: turns, tool calls, errors, refusals, corrections.
 
-    Without a path, what is new where Claude Code and Codex keep their sessions: 72 hours back, and
+    Without a path, what is new where your agents keep their sessions (docs/agents.md): 72 hours back, and
     further until there is enough to learn from. With --since, --all or paths, every session in
     them, those too that were read before; the agent of a path is recognised by content unless --source says
     it. No model is called and no file of yours changes.
