@@ -111,11 +111,11 @@ def test_more_pairs_add_to_those_of_before(tasks: Path, capsys: pytest.CaptureFi
 
 
 def test_it_tells_how_far_it_is(tasks: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """On the way there are lines on stderr: the pair it is at, and the jobs that ended of those to come."""
+    """On the way there are lines on stderr: the pairs it is at, and the jobs that ended of those to come."""
     assert app.run([*CALIBRATE, "--pairs", "2", "--yes"]) == 0
     lines = capsys.readouterr().err.splitlines()
-    assert "calibrate, jobs 0/4: pair 1 of 2: 0 differ so far" in lines
-    assert lines[-1].startswith("calibrate, jobs 4/4: pair 1 of 2")
+    assert "calibrate, jobs 0/4: pairs 1 to 2 of 2: 0 differ so far" in lines
+    assert lines[-1].startswith("calibrate, jobs 4/4: pairs 1 to 2 of 2")
 
 
 def test_another_cycle_comes_first(tasks: Path, capsys: pytest.CaptureFixture[str]) -> None:

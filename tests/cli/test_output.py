@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -20,6 +21,7 @@ from nightschool.cli.render import Diff, Line, Table
 from nightschool.core.errors import NotAllowed
 from nightschool.core.jobs import Failed, Reason, Usage
 
+CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ATTACK = "\x1b]0;title\x07\x1b[2J\x9b31m rm -rf \u202exfdp.sh\u2066 \u200b\ufeff\U000e0041 \ud800 \r"
 
 
@@ -181,6 +183,21 @@ def test_documents_are_safe_and_true(text: str) -> None:
 def test_printable_is_idempotent(text: str) -> None:
     """What was made fit once is fit."""
     assert printable(printable(text)) == printable(text)
+
+
+def test_a_narrow_terminal_keeps_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the words do not fit they are shortened at their end: how far it is stands before them."""
+    terminal = a_terminal(monkeypatch)
+    words = "correction 1 of 2: practising the train tasks, to see where the agent fails"
+    with Output().progress("run, jobs") as steps:
+        steps.at(12, 100, words)
+    lines = [line for line in re.split(r"[\r\n]", CODES.sub("", terminal.getvalue())) if "correction" in line]
+    assert lines
+    for line in lines:
+        assert line.lstrip().startswith("12/100 ")
+        assert "run, jobs: correction 1" in line
+        assert line.rstrip().endswith("…")
+        assert len(line.rstrip()) <= 60
 
 
 def test_progress_without_a_terminal_is_lines(capsys: pytest.CaptureFixture[str]) -> None:

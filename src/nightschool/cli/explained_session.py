@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from nightschool.cli.output import Output
 from nightschool.cli.reading import typed
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import NotFound, UserError
+from nightschool.core.sessions import Became
 
 if TYPE_CHECKING:
     from nightschool.core.ports import TranscriptSource
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from nightschool.stages.mine import Mined
     from nightschool.wiring import Parts
 
+WHAT = {Became.NOTHING: "that say nothing of turns or calls", Became.COPY: "copies"}
+"""Rows that a person seldom asks for."""
+QUIET = frozenset(WHAT)
 SHORTEST = 4
 """Characters of an id that name a session."""
 
@@ -37,7 +42,7 @@ class _Read:
     fates: Sequence[RowFate]
 
 
-def explain(name: str, out: Output) -> ExitCode:
+def explain(name: str, out: Output, *, every: bool = False) -> ExitCode:
     """A session by its id (or the beginning of it) or by its transcript file."""
     from nightschool.cli.opening import opening  # noqa: PLC0415 - few commands need it
     from nightschool.rules.explaining import explained  # noqa: PLC0415
@@ -59,7 +64,7 @@ def explain(name: str, out: Output) -> ExitCode:
             "tasks": [{"id": task.id, "split": task.split, "turn": task.turn} for task in tasks],
             "no_task": _no_task(found, mined),
         }
-        return out.result(document, _told(found, mined, rows, tasks))
+        return out.result(document, _told(found, mined, rows, tasks, every=every))
 
 
 def _read(parts: Parts, name: str) -> _Read:
@@ -217,7 +222,12 @@ def _no_task(found: _Read, mined: Mined | None) -> list[dict[str, str]]:
 
 
 def _told(
-    found: _Read, mined: Mined | None, rows: Sequence[ExplainedRow], tasks: Sequence[Task]
+    found: _Read,
+    mined: Mined | None,
+    rows: Sequence[ExplainedRow],
+    tasks: Sequence[Task],
+    *,
+    every: bool,
 ) -> list[Piece | str]:
     from nightschool.cli.tasks import SIDES  # noqa: PLC0415
     from nightschool.rules.explaining import whole_session  # noqa: PLC0415
@@ -225,12 +235,18 @@ def _told(
 
     session = found.result.session
     name = "no session" if session is None else session.id
+    shown = [row for row in rows if every or row.became not in QUIET]
     table = Table(
         columns=("at", "turn", "row", "became", "why", "text"),
-        rows=[(row.offset, row.turn, row.kind, row.became, row.why, row.text or None) for row in rows],
+        rows=[(row.offset, row.turn, row.kind, row.became, row.why, row.text or None) for row in shown],
         minor=("row",),
     )
-    told: list[Piece | str] = [Line(f"{name}: {found.ref.path}", "bold"), table, ""]
+    told: list[Piece | str] = [Line(f"{name}: {found.ref.path}", "bold"), table]
+    hidden = Counter(row.became for row in rows if row not in shown)
+    if hidden:
+        kinds = ", ".join(f"{count} {WHAT[became]}" for became, count in sorted(hidden.items()))
+        told.append(Line(f"not shown: {kinds} (--all shows them)", "dim"))
+    told.append("")
     told += whole_session(session) if session is not None else []
     for one in _corrections(found, mined):
         state = f"waits: {one['waits']}" if one["waits"] else f"worth an edit ({one['candidate']})"

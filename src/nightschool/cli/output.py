@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 TENTHS = 10
+BAR = 16
+"""Characters."""
 EVERY = 25
 """Of a count whose end is unknown, so many make a line."""
 
@@ -91,7 +93,9 @@ class Output:
         from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+        # The words come last, and `Bar` shortens them at their end: on a narrow terminal the count stays.
+        words = TextColumn("{task.description}", markup=False)
+        columns = (MofNCompleteColumn(), BarColumn(bar_width=BAR), words)
         console = Console(file=_stderr(), markup=False, emoji=False, highlight=False)
         with Progress(*columns, console=console, transient=True) as bars:
             yield Bar(bars, bars.add_task(printable(what), total=None), what)
@@ -129,8 +133,13 @@ class Bar:
         self._what = what
 
     def at(self, done: int, total: int | None = None, text: str = "") -> None:
-        words = printable(f"{self._what}: {text}" if text else self._what)
-        self._bars.update(self._task, completed=done, total=total, description=words)
+        from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
+
+        words = Text(printable(f"{self._what}: {text}" if text else self._what))
+        of = len(f"{total or '?'}")
+        count = max(len(f"{done}"), of) + 1 + of
+        words.truncate(max(self._bars.console.width - count - BAR - 2, 1), overflow="ellipsis")
+        self._bars.update(self._task, completed=done, total=total, description=words.plain)
 
 
 def styled(stream: TextIO) -> bool:

@@ -68,7 +68,9 @@ class Calibration:
             first = self._pairs.tried(ROLE).total()
             tasks = plan(self.tasks, self.key.digest, first, remaining)
             floor = self.floor()
-            self.practice.tell(f"pair {floor.pairs + 1} of {pairs}: {floor.differ} differ so far")
+            first_now, last = floor.pairs + 1, floor.pairs + min(remaining, self.batch)
+            now = f"pair {last}" if first_now == last else f"pairs {first_now} to {last}"
+            self.practice.tell(f"{now} of {pairs}: {floor.differ} differ so far")
             if not self._pairs.go_on(ROLE, remaining, tasks):
                 return "budget-ended"
         return "done"
