@@ -178,3 +178,15 @@ def test_a_proposal_is_explained_condition_by_condition(ledger: Path, tmp_path: 
         stale = {"the file is still the one that it was made from"}
         assert failing == stale if kinds[draft.digest] is VerdictKind.ACCEPT else failing > stale
         assert run(["explain", draft.id]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("r-0005", "nightschool releases"), ("c-0123456789", "nightschool corrections --json")],
+)
+def test_what_is_neither_leads_to_the_command_that_has_its_id(
+    name: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Releases and corrections have commands of their own, named so that the id is found there."""
+    assert run(["explain", name]) == 2
+    assert f"`{command}` tells of it" in capsys.readouterr().err

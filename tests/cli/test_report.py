@@ -323,6 +323,7 @@ def test_what_lies_there_is_not_overwritten(
     for arguments, told in (
         (["--output", str(home)], "is a folder"),
         (["--output", "no/where.html"], "there is no folder"),
+        (["--output", "exam.pdf"], "no report is written as .pdf; name a file with .html, .md, .json"),
         (["--format", "pdf"], "allowed are html, md, json"),
         (["--output", "-", "--json"], "name a file"),
         (["n-7"], "the newest are cycle-1"),

@@ -129,10 +129,16 @@ def test_a_run_without_a_key_is_told_beforehand(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A key in the shell is none in the schedule: install says so, and where to write it."""
+    """A key in the shell is none in the schedule: print and install say so, and where to write it; of what
+    is printed the note is no part, and looking leaves no store."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key-0123456789")
     monkeypatch.setenv("NIGHTSCHOOL_RUNNER", "codex")
     keys = home / ".config/nightschool/schedule.env"
+    assert run(["schedule", "print"]) == 0
+    printed = capsys.readouterr()
+    assert str(keys) in printed.err.split("would stop")[1]
+    assert "would stop" not in printed.out
+    assert not (home / "school/nightschool.db").exists()
     assert str(keys) in told(capsys, "schedule", "install").split("would stop")[1]
     keys.parent.mkdir(parents=True)
     keys.write_text("OPENAI_API_KEY=sk-x\n", encoding="utf-8")

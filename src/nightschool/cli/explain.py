@@ -19,9 +19,10 @@ Name = Annotated[
 All = Annotated[bool, typer.Option("--all", help="Rows too that say nothing of turns, and copies.")]
 OTHERS = {
     "t-": "nightschool tasks show",
-    "c-": "nightschool corrections",
-    "k-": "nightschool corrections",
+    "c-": "nightschool corrections --json",
+    "k-": "nightschool corrections --json",
     "n-": "nightschool history",
+    "r-": "nightschool releases",
 }
 
 

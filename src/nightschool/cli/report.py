@@ -91,7 +91,10 @@ def keep(parts: Parts, cycle: CycleReport) -> Path:
 def _format(form: str | None, output: str | None) -> str:
     if form is None:
         ending = Path(output or "").suffix.removeprefix(".").lower()
-        return ending if ending in FORMATS else FORMATS[0]
+        if ending and ending not in FORMATS:
+            known = ", ".join(f".{one}" for one in FORMATS)
+            raise UserError(f"--output {output}: no report is written as .{ending}; name a file with {known}")
+        return ending or FORMATS[0]
     if form not in FORMATS:
         raise UserError(f"--format {form!r}: allowed are {', '.join(FORMATS)}")
     return form

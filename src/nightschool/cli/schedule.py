@@ -102,8 +102,10 @@ def print_entry(
     projects = _wanted(scheduling.memory.plan(), _roots(project, all_projects=all_projects))
     plan = _plan(scheduler, scheduling, chosen, at, projects)
     text = scheduler.text(plan.entry)
-    document = {"scheduler": scheduler.name, "plan": plan, "text": text}
-    return Output(json=json).result(document, text.splitlines())
+    out, warnings = Output(json=json), [*_warnings(scheduler, plan)]
+    out.note(*(Line(warning, "yellow") for warning in warnings))
+    document = {"scheduler": scheduler.name, "plan": plan, "text": text, "warnings": warnings}
+    return out.result(document, text.splitlines())
 
 
 def install(
@@ -139,7 +141,7 @@ def install(
     pieces: list[Piece | str] = [*look_pieces(look)]
     if before.plan is not None and not plan.projects and before.plan.projects:
         pieces.append(f"before it was for {whose(before.plan)}")
-    pieces += [Line(text, "yellow") for text in _warnings(scheduler, chosen, plan)]
+    pieces += [Line(text, "yellow") for text in _warnings(scheduler, plan)]
     pieces.append("next: nightschool doctor")
     return Output(json=json).result({"look": look, "changed": before.plan != look.plan}, pieces)
 
@@ -257,15 +259,16 @@ def _environment(chosen: Settings, given: Mapping[str, str]) -> Iterator[tuple[s
             yield key.variable, given[key.variable]
 
 
-def _warnings(scheduler: Scheduler, chosen: Settings, plan: Plan) -> Iterable[str]:
-    from nightschool.wiring import opened, variables_file  # noqa: PLC0415 - help needs no wiring
+def _warnings(scheduler: Scheduler, plan: Plan) -> Iterable[str]:
+    from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no wiring
+    from nightschool.wiring import variables_file  # noqa: PLC0415
 
     if scheduler.after_sleep:
         yield "it starts while you are logged in; without that too: loginctl enable-linger"
     else:
         yield "cron does not make up for a run that the machine slept through"
     try:
-        with opened(chosen, environment=dict(os.environ), person_home=Path.home()) as parts:
+        with opening(fleeting=True, forgiving=True) as parts:
             trouble = login_trouble(parts, plan)
     except UserError as error:  # the file of variables, of which nothing is taken as it is
         yield f"no scheduled run would start: {error}"
