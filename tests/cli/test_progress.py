@@ -13,9 +13,9 @@ def test_it_is_shown_only_within_its_block(capsys: pytest.CaptureFixture[str]) -
     told = Told()
     told("too early", 1, 9)
     with told.shown(Output(), "run, jobs"):
-        told("exam, pair 1: wealth 1 of 16.4", 3, 9)
+        told("exam, pair 1: evidence 1 of 16.4", 3, 9)
     told("too late", 9, 9)
-    assert capsys.readouterr().err == "run, jobs 3/9: exam, pair 1: wealth 1 of 16.4\n"
+    assert capsys.readouterr().err == "run, jobs 3/9: exam, pair 1: evidence 1 of 16.4\n"
 
 
 def test_who_knows_better_says_how_much_there_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,4 +117,4 @@ def test_the_figures_are_those_of_the_verdict() -> None:
     assert verdict.alpha is not None
     assert f"{verdict.wealth:.3g}, {1 / verdict.alpha:.3g} is needed" in found["enough-evidence"][0].found
     assert {one.asked.rpartition(": ")[2] for one in found["guard"]} == {one.task for one in verdict.guards}
-    assert f"{len(verdict.guards) / 0.1:.3g} blocks" in found["guard"][0].found
+    assert f"{len(verdict.guards) / 0.1:.3g} the edit fails" in found["guard"][0].found

@@ -19,7 +19,7 @@ def test_a_person_who_waits_is_told_what_goes_on(tmp_path: Path) -> None:
     phases = (
         "practising",
         "editing",
-        "exam, pair 1: wealth 1 of 16.4",
+        "exam, pair 1: evidence 1 of 16.4, better in 0 of 5 kinds of task",
         "exam, pair 5",
         "exam: it helps",
         "exam passed",

@@ -19,7 +19,7 @@ from nightschool.rules.telling import counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from nightschool.core.proposals import Draft, GuardReport, Verdict
+    from nightschool.core.proposals import Draft, GuardReport, Verdict, VerdictCode
     from nightschool.core.trials import Estimate
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -29,9 +29,13 @@ TOLD_BY_FIGURES = frozenset({"enough-wealth", "low-wealth"})
 GAINS = {
     VerdictKind.ACCEPT: "passed. With this edit your agent does what you asked for more often.",
     VerdictKind.REJECT: "failed. The tries speak against this edit.",
-    VerdictKind.UNDECIDED: "not decided yet. What was tried so far shows neither yes nor no.",
     VerdictKind.UNDERPOWERED: "not proven. There is too little to try it on.",
     VerdictKind.INVALID: "no verdict. This exam can say nothing about the edit.",
+}
+LACKS: dict[VerdictCode, str] = {
+    "suggest-mode": "It did better in a few tries; in this mode nothing is certified.",
+    "gate-off": "The gate is off: nothing was tried.",
+    "many-losses": "Too many tries were lost to the machine or the network.",
 }
 KEEPS = {**GAINS, VerdictKind.ACCEPT: "passed. With this edit your agent does its work no worse."}
 
@@ -77,7 +81,23 @@ def curve(path: Sequence[float], width: int = CURVE_WIDTH) -> str:
 
 
 def _sentence(draft: Draft, verdict: Verdict) -> str:
+    if verdict.kind is VerdictKind.UNDECIDED:
+        return f"not decided yet. {_lacks(verdict)}"
     return (KEEPS if draft.certify is Certify.NOT_WORSE else GAINS)[verdict.kind]
+
+
+def _lacks(verdict: Verdict) -> str:
+    """What an exam that is not decided lacks."""
+    if verdict.code in LACKS:
+        return LACKS[verdict.code]
+    if not verdict.pairs:
+        return "Nothing was tried yet."
+    if verdict.wealth is None or not verdict.alpha or verdict.wealth < 1 / verdict.alpha:
+        return "What was tried so far shows neither yes nor no."
+    kinds = min(Policy().won_clusters, verdict.target_clusters) - verdict.clusters_won
+    if kinds > 0:
+        return f"The evidence is there; {counted(kinds, 'more kind')} of task must be won."
+    return "The evidence is there; whether other work suffers was not tried to its end."
 
 
 def _figures(draft: Draft, verdict: Verdict) -> list[Piece | str]:

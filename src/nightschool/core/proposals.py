@@ -115,6 +115,7 @@ VerdictCode = Literal[
     "no-rise",
     "budget-ended",
     "pairs-ended",
+    "kinds-missing",
     "many-losses",
     "suggest-mode",
     "gate-off",

@@ -100,7 +100,7 @@ def _wealth(draft: Draft, verdict: Verdict, policy: Policy, *, tried: bool) -> I
         asked=f"the evidence that {aim} is so strong that luck alone seldom gives it",
         found=figures + number,
     )
-    kinds = min(policy.won_clusters, verdict.target_clusters)
+    kinds = min(policy.won_clusters, max(policy.least_clusters, verdict.target_clusters))
     yield Condition(
         code="enough-kinds-won",
         holds=verdict.clusters_won >= kinds if tried else None,
@@ -131,10 +131,17 @@ def _guards(verdict: Verdict, policy: Policy) -> Iterator[Condition]:
             holds=_unharmed(guard, limit, policy, verdict),
             asked=f"{asked}: {guard.task}",
             found=(
-                f"{counted(guard.pairs, 'pair')}, {guard.total:+g} in sum, harm {guard.harm:.2g} where "
-                f"{limit:.3g} blocks; a loss of up to {guard.unseen_loss:.0%} could go unseen"
+                f"{counted(guard.pairs, 'pair')}: {_in_sum(guard.total)}; the suspicion of harm starts "
+                f"at 1, is {guard.harm:.2g} now, and at {limit:.3g} the edit fails; a loss of up to "
+                f"{guard.unseen_loss:.0%} could go unseen"
             ),
         )
+
+
+def _in_sum(total: float) -> str:
+    if total == 0:
+        return "passed as often with the edit as without"
+    return f"passed {abs(total):g} times {'more' if total > 0 else 'less'} with the edit"
 
 
 def _unharmed(guard: GuardReport, limit: float, policy: Policy, verdict: Verdict) -> bool | None:
@@ -155,9 +162,12 @@ def _losses(losses: Losses, policy: Policy) -> Iterator[Condition]:
         code="losses-alike",
         holds=(differ is None or differ.code != "losses-differ") if tried else None,
         asked="tries were not lost to the machine or the network on one side only",
-        found=(
-            f"{losses.base_only} lost without the edit alone, {losses.draft_only} with it alone; by luck so "
-            f"uneven in {chance:.0%} of cases, {policy.loss_level:.0%} is the limit"
+        found="no pair lost the one try without the other"
+        if losses.base_only + losses.draft_only == 0
+        else (
+            f"{losses.base_only} lost without the edit alone, {losses.draft_only} with it alone; where luck "
+            f"alone loses tries it is at least so uneven in {chance:.0%} of exams, and under "
+            f"{policy.loss_level:.0%} the exam says nothing"
         ),
     )
     yield Condition(

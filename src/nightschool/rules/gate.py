@@ -40,6 +40,9 @@ class Policy(Value):
     """Pairs without any difference, or all passed by the base, after which the exam is called invalid.
     A draft that gains 30 points differs in at least 30 % of the pairs: twelve without any have a chance
     of at most 0.7^12 = 1.4 %. A base that passes less than 78 % passes twelve of twelve in less than 5 %."""
+    kind_after: int = 8
+    """Pairs of one kind of task, all alike, after which no more is spent on winning it. One that differs in
+    every third pair is alike so long in 4 % of cases."""
     most_pairs: int = 100
     """Over all cycles: two cycles of the default budget of 100 jobs. Then a draft stays undecided."""
     most_guards: int = 6
@@ -120,6 +123,8 @@ class Tally:
     """Pairs in which the draft's trial did not load the skill that it edits."""
     totals: Mapping[str, float] = field(default_factory=dict)
     """Summed d (plus the margin, where there is one) of each cluster that was drawn."""
+    alike: Mapping[str, int] = field(default_factory=dict)
+    """Of each cluster that was drawn and never told the arms apart: in how many pairs."""
 
     @classmethod
     def start(cls, terms: Terms) -> Tally:
@@ -136,6 +141,11 @@ class Tally:
     def after(self, cluster: str, base: float, draft: float, *, loaded: bool | None = None) -> Tally:
         d = draft - base
         wealth = self.wealth.after(d)
+        alike = {**self.alike}
+        if d == 0 and (cluster in alike or cluster not in self.totals):
+            alike[cluster] = alike.get(cluster, 0) + 1
+        elif d != 0:
+            alike.pop(cluster, None)
         return Tally(
             wealth=wealth,
             pairs=self.pairs + 1,
@@ -145,6 +155,7 @@ class Tally:
             alive=self.alive or base > 0 or draft > 0,
             unloaded=self.unloaded + (loaded is False),
             totals={**self.totals, cluster: self.totals.get(cluster, 0.0) + d + wealth.margin},
+            alike=alike,
         )
 
     def told(self) -> str:
@@ -220,6 +231,29 @@ def walk(pairs: Sequence[Pair], terms: Terms) -> tuple[Tally, Ruling | None, tup
     return tally, None, tuple(path)
 
 
+def silent_kinds(tally: Tally, terms: Terms) -> frozenset[str]:
+    """Kinds of task that are not won, and in which enough pairs were tried, all alike."""
+    enough = (kind for kind, pairs in tally.alike.items() if pairs >= terms.policy.kind_after)
+    return frozenset(kind for kind in enough if tally.totals[kind] <= 0)
+
+
+def kinds_missing(tally: Tally, terms: Terms) -> Ruling | None:
+    """Where the evidence is there and only kinds of task are left to be won that show nothing: more pairs
+    would be spent for hardly anything. Stopping costs power and no promise, as anywhere in a test by betting.
+    """
+    lacking, silent = terms.clusters_to_win - tally.won, silent_kinds(tally, terms)
+    enough = tally.wealth.value >= 1 / terms.share
+    if not enough or lacking <= 0 or terms.clusters - len(silent) >= terms.clusters_to_win:
+        return None
+    kinds = counted(lacking, "more kind")
+    text = (
+        f"the evidence is there ({tally.wealth.value:.3g}, {1 / terms.share:.3g} was needed), but {kinds} of "
+        f"task must be won: it is better in {tally.won} of {terms.clusters_to_win}, and in "
+        f"{counted(len(silent), 'kind')} every pair came out alike, so no more are tried; {tally.told()}"
+    )
+    return Ruling(kind=VerdictKind.UNDECIDED, code="kinds-missing", why=text)
+
+
 def so_far(tally: Tally, terms: Terms) -> str:
     """How far an exam came that nothing decided yet."""
     needed, kinds = 1 / terms.share, terms.clusters_to_win
@@ -227,7 +261,7 @@ def so_far(tally: Tally, terms: Terms) -> str:
     if tally.wealth.value >= needed and tally.won < kinds:
         seen = f"better in {tally.won} of {counted(terms.clusters, 'kind')} of task only"
         lacks = f", but {seen}, {kinds} are needed"
-    return f"wealth {tally.wealth.value:.3g} of {needed:.3g}{lacks}; {tally.told()}"
+    return f"evidence {tally.wealth.value:.3g} of {needed:.3g}{lacks}; {tally.told()}"
 
 
 def pairs_ended(tally: Tally, terms: Terms) -> Ruling:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nightschool.core.errors import BudgetExhausted, NotFound, UserError
@@ -183,6 +183,7 @@ class _Sitting:
             tally, ruling, _ = gate.walk(self.pairs.of("target"), terms)
             if ruling is None:
                 ruling = gate.many_losses(self.pairs.losses(*EXAMINED, cycle=self.cycle), self.policy)
+            ruling = ruling or self._kinds_missing(tally)
             if ruling is not None:
                 return ruling
             room = self.policy.most_pairs - self.pairs.tried("target").total()
@@ -196,8 +197,21 @@ class _Sitting:
                 return _undecided("budget-ended", f"{text}; {gate.so_far(tally, terms)}")
 
     def _tell(self, tally: Tally, terms: Terms) -> None:
-        needed = 1 / terms.share
-        self.practice.tell(f"exam, pair {tally.pairs + 1}: wealth {tally.wealth.value:.2g} of {needed:.3g}")
+        needed, kinds = 1 / terms.share, terms.clusters_to_win
+        self.practice.tell(
+            f"exam, pair {tally.pairs + 1}: evidence {tally.wealth.value:.2g} of {needed:.3g}, "
+            f"better in {min(tally.won, kinds)} of {kinds} kinds of task"
+        )
+
+    def _kinds_missing(self, tally: Tally) -> Ruling | None:
+        """With the tasks that tell nothing, by name, and the way out."""
+        ruling = gate.kinds_missing(tally, self.terms)
+        if ruling is None:
+            return None
+        kinds = gate.silent_kinds(tally, self.terms)
+        names = sorted({pair.task for pair in self.pairs.of("target") if pair.cluster in kinds})
+        way = "`nightschool tasks withhold ID --reason WHY` takes one out, for an exam on the others"
+        return replace(ruling, why=f"{ruling.why}; that tell nothing: {', '.join(names)} ({way})")
 
     def _suggest(self) -> Ruling:
         """A few pairs outside any wealth: no alpha is spent, since nothing can be accepted."""

@@ -243,7 +243,7 @@ class Foresight:
         if bars is None and most <= 0:
             bars = gate.pairs_ended(tally, terms)
         if bars is None and not self._suggests:
-            bars = ruled
+            bars = ruled or gate.kinds_missing(tally, terms)
         if won:
             bars = None
         prospect = Prospect(
