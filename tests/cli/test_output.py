@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from nightschool.cli.exits import MEANING, ExitCode
 from nightschool.cli.output import Output, json_text
-from nightschool.cli.printable import one_line, printable
+from nightschool.cli.printable import NARROW, ascii_json, one_line, printable
 from nightschool.cli.render import Diff, Line, Table
 from nightschool.core.errors import NotAllowed
 from nightschool.core.jobs import Failed, Reason, Usage
@@ -243,3 +243,15 @@ def test_only_yes_is_yes(monkeypatch: pytest.MonkeyPatch, answer: str, *, goes_o
 def test_every_exit_code_has_a_meaning() -> None:
     """What a code means is written where the documentation takes it from."""
     assert set(MEANING) == set(ExitCode)
+
+
+def test_signs_of_our_own_have_a_form_in_ascii() -> None:
+    """A terminal of a narrow encoding shows a curve as one; what else it cannot show is an escape."""
+    assert "▁▄█ cut…".encode("ascii", NARROW) == b"_:# cut..."
+    assert "caf\xe9 ▁\xe9".encode("ascii", NARROW) == b"caf\\xe9 _\\xe9"
+
+
+def test_a_document_is_exact_in_a_narrow_encoding() -> None:
+    """Escapes of JSON's own, not of the terminal: it is read as what it was."""
+    value = {"text": "caf\xe9 … \N{GRINNING FACE}"}
+    assert json.loads(ascii_json(json_text(value)).encode("ascii")) == value

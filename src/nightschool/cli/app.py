@@ -40,6 +40,7 @@ from nightschool.cli import (
 from nightschool.cli import run as run_command
 from nightschool.cli.exits import DISK_FULL, ENVIRONMENT, ExitCode, error_code, exit_code
 from nightschool.cli.output import Output
+from nightschool.cli.printable import NARROW
 from nightschool.cli.render import Line
 from nightschool.core.errors import NightschoolError, NotAllowed, UserError
 
@@ -185,7 +186,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the whole process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding costs no run
+            stream.reconfigure(errors=NARROW)  # a terminal of another encoding costs no run
     try:
         code = _told(arguments)
         if sys.stdout is not None:

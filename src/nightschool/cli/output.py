@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from nightschool.cli.exits import ExitCode
-from nightschool.cli.printable import json_safe, printable
+from nightschool.cli.printable import ascii_json, json_safe, printable
 from nightschool.cli.render import Line, Piece
 from nightschool.core.errors import NotAllowed
 
@@ -52,7 +52,9 @@ class Output:
     ) -> ExitCode:
         """The result of a command, its last act: the document or the pieces. Gives the code back."""
         if self.json:
-            self._write(_stdout(), json_text(document) + "\n")
+            stream, text = _stdout(), json_text(document) + "\n"
+            wide = (stream.encoding or "utf-8").lower().replace("_", "-").startswith("utf")
+            self._write(stream, text if wide else ascii_json(text))
         else:
             self.show(*pieces)
         return code

@@ -6,8 +6,12 @@ What moves the cursor, sets the title, hides text or turns its direction around 
 
 from __future__ import annotations
 
+import codecs
 import re
 
+NARROW = "nightschool.narrow"
+"""Name of the way in which streams of narrow encodings are written."""
+NEAREST = {**dict(zip("▁▂▃▄▅▆▇█", "_.-:=+*#", strict=True)), "…": "...", "·": "-"}
 _UNFIT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls of ASCII and Latin-1, but tab and newline
     "\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e"  # invisible
@@ -19,6 +23,19 @@ _UNFIT = re.compile(
 def printable(text: str) -> str:
     """The text with all that is unfit shown as escapes. Joiners stay: emoji and some scripts need them."""
     return _UNFIT.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def _narrow(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What a stream cannot encode: signs of our own as what is nearest in ASCII, others as escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    if (sign := error.object[error.start]) in NEAREST:
+        return NEAREST[sign], error.start + 1
+    error.end = error.start + 1
+    return codecs.backslashreplace_errors(error)
+
+
+codecs.register_error(NARROW, _narrow)
 
 
 def one_line(text: str) -> str:
@@ -36,6 +53,11 @@ def _escape(found: re.Match[str]) -> str:
 def json_safe(text: str) -> str:
     """A JSON text in which the same characters stand as JSON's own escapes: the same value when parsed."""
     return _UNFIT.sub(_json_escape, text)
+
+
+def ascii_json(text: str) -> str:
+    """The same for a stream that may not be able to encode all of it."""
+    return re.sub(r"[^\x00-\x7f]", _json_escape, text)
 
 
 def _json_escape(found: re.Match[str]) -> str:
