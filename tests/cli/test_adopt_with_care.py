@@ -54,6 +54,31 @@ def test_a_stale_proposal_is_called_stale_wherever_it_is_told(desk: Desk, comman
     assert ", stale" not in desk.says(*named)
 
 
+def test_what_another_says_by_now_waits_no_more(desk: Desk) -> None:
+    """Twins of what was adopted, and what a rebase was made from, are superseded: listed as such, with the
+    one that stands, and waiting for no word. Once the file is as it was they wait again."""
+    twin = desk.propose(*rules(PNPM))
+    one = desk.propose(*rules(PNPM, TESTS))
+    parent = desk.propose(*rules(SORT))
+    assert desk.gives("adopt", one.id, "--yes")["made_stale"] == [parent.id]
+    made = desk.gives("rebase", parent.id)["id"]
+    listed = {row["id"]: row for row in desk.gives("proposals")["proposals"]}
+    assert {name: row["superseded_by"] for name, row in listed.items()} == {
+        twin.id: one.id,
+        one.id: None,
+        parent.id: made,
+        made: None,
+    }
+    assert [row["id"] for row in desk.gives("status")["proposals"]] == [made]
+    told = " ".join(desk.says("proposals").split())
+    assert "Superseded: another proposal says the same in the same file" in told
+    assert f"superseded by {one.id}" in told
+    assert f"{one.id} (published) says the same in this file" in desk.says("show", twin.id)
+    assert f"next: nightschool show {one.id}\n" in desk.says("show", twin.id)
+    desk.undoes(one.id)
+    assert {row["id"] for row in desk.gives("status")["proposals"]} >= {twin.id, parent.id}
+
+
 @pytest.mark.parametrize("command", ["show", "explain", "status", "proposals"])
 def test_what_cannot_be_rebased_leads_to_a_run(desk: Desk, command: str) -> None:
     """Where an edit lost its place rebase is refused too: a run of that project is named, to be pasted."""

@@ -19,6 +19,7 @@ from nightschool.core.proposals import Decision, Release, Status, Step
 from nightschool.core.tasks import Correction
 from nightschool.rules import scores
 from nightschool.rules.report import cycle_line, job_lines
+from nightschool.rules.standing import takes_the_place
 from nightschool.rules.telling import counted
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import OPEN, Fit, drafts, fit
@@ -42,6 +43,7 @@ def row(case: Dossier, parts: Parts) -> dict[str, object]:
         "id": case.draft.id,
         "status": case.status,
         "stale": is_stale(case, parts),
+        "superseded_by": other.draft.id if (other := superseded_by(case, parts)) else None,
         "made_from": case.draft.made_from,
         "statement": words(case, parts.store),
         "path": parts.place(case.draft.target),
@@ -153,14 +155,30 @@ def is_stale(case: Dossier, parts: Parts) -> bool:
 
 
 def shown_status(case: Dossier, parts: Parts) -> str:
+    other = superseded_by(case, parts)
+    if other is not None:
+        return f"superseded by {other.draft.id}"
     status = "not examined yet" if case.status is Status.DRAFT else case.status
     return f"{status}, stale" if is_stale(case, parts) else status
+
+
+def superseded_by(case: Dossier, parts: Parts) -> Dossier | None:
+    """The proposal that stands in the place of a stale one: nothing of it is left to decide."""
+    if case.status not in WAITING or not is_stale(case, parts):
+        return None
+    path = parts.place(case.draft.target).resolve()
+    for other in reversed(drafts(parts.store)):
+        fits = other.status in WAITING and not is_stale(other, parts)
+        same_file = parts.place(other.draft.target).resolve() == path
+        if same_file and takes_the_place(other, case, fits=fits):
+            return other
+    return None
 
 
 def waiting(cases: Sequence[Dossier], parts: Parts) -> list[Dossier]:
     """Those that wait for the person's word: what can be adopted at once first, of that what the gate
     accepted, of that the newest."""
-    found = [case for case in reversed(cases) if case.status in WAITING]
+    found = [case for case in reversed(cases) if case.status in WAITING and not superseded_by(case, parts)]
     return sorted(found, key=lambda case: (is_stale(case, parts), not case.certified))
 
 
@@ -181,6 +199,7 @@ def made_stale(release: Release, parts: Parts) -> list[Dossier]:
         and case.draft.live == release.before
         and str(parts.place(case.draft.target).resolve()) == release.path
         and is_stale(case, parts)
+        and superseded_by(case, parts) is None
     ]
 
 
@@ -190,7 +209,10 @@ def _standing(case: Dossier, parts: Parts) -> Pieces:
     told: Pieces = []
     if draft.made_from is not None:
         told.append(f"made by you from {draft.made_from}: what is known of that one speaks of other bytes")
-    if is_stale(case, parts):
+    other = superseded_by(case, parts)
+    if other is not None:
+        told.append(f"superseded: {other.draft.id} ({other.status}) says the same in this file")
+    elif is_stale(case, parts):
         told.append(f"the file has changed since: {onward(case, parts)}")
     pin = pinned(parts.store, parts.place(draft.target).resolve())
     if pin is not None and case.status in WAITING:
@@ -298,6 +320,9 @@ def following(case: Dossier, parts: Parts) -> tuple[str, ...]:
         return (reject,)
     if case.status not in OPEN:
         return ("nightschool proposals",)
+    other = superseded_by(case, parts)
+    if other is not None:
+        return (f"nightschool show {other.draft.id}",)
     return (onward(case, parts), *((reject,) if case.status in WAITING else ()))
 
 

@@ -15,6 +15,7 @@ All = Annotated[bool, typer.Option("--all", help="Those too that were rejected o
 Name = Annotated[str, typer.Argument(metavar="ID", help="Id of a proposal, or its beginning.")]
 UNDER_WAY = "Not examined yet: a run is at work now"
 BROKEN_OFF = "Not examined: the run was broken off, and the next one goes on with it"
+SUPERSEDED = "Superseded: another proposal says the same in the same file"
 UNSAID = "No verdict: the exam could say nothing about it. You can turn it down, with a reason"
 WithDiff = Annotated[bool, typer.Option("--diff", help="Show the change of the file, line by line.")]
 
@@ -43,10 +44,11 @@ def proposals(
         known = [case for case in drafts(parts.store)[::-1] if concerns(case.draft.target.project, roots)]
         kept = [case for case in known if every or case.status not in dossiers.TURNED_DOWN]
         waiting = dossiers.waiting(known[::-1], parts)
+        gone = [case for case in kept if dossiers.superseded_by(case, parts)]
         begun = [case for case in kept if case.status is Status.DRAFT]
         unsaid = [case for case in kept if case.status is Status.NO_VERDICT]
-        settled = [case for case in kept if case not in [*waiting, *unsaid, *begun]]
-        cases = [*waiting, *unsaid, *begun, *settled]
+        settled = [case for case in kept if case not in [*waiting, *unsaid, *begun, *gone]]
+        cases = [*waiting, *unsaid, *begun, *gone, *settled]
         document = {
             "proposals": [dossiers.row(case, parts) for case in cases],
             "not_listed": len(known) - len(cases),
@@ -57,6 +59,7 @@ def proposals(
                 ("Waiting for your word", waiting),
                 (UNSAID, unsaid),
                 (UNDER_WAY if parts.store.holder("cycle") is not None else BROKEN_OFF, begun),
+                (SUPERSEDED, gone),
                 ("Settled", settled),
             )
             if some

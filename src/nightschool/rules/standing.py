@@ -62,6 +62,15 @@ def say_the_same(case: Dossier, others: Iterable[Dossier]) -> tuple[Dossier, ...
     )
 
 
+def takes_the_place(other: Dossier, case: Dossier, *, fits: bool) -> bool:
+    """Whether another proposal for the same file says all that a stale one does, and stands in its place: it
+    was adopted, or it can be (`fits` the file as it is), or the person had it made from this one."""
+    if other.draft.id == case.draft.id or not _changes(case.draft) <= _changes(other.draft):
+        return False
+    made_anew = other.draft.made_from == case.draft.id
+    return other.status is Status.PUBLISHED or (other.status in STANDS and (fits or made_anew))
+
+
 def open_draft(cases: Sequence[Dossier], target: Target, base: Harness, live: LiveFile) -> Draft | None:
     """The newest draft that the gate has not decided on, if it still fits what is live.
 
@@ -123,6 +132,13 @@ def _is_read(draft: Draft, target: Target, live: LiveFile) -> bool:
 def _rules(draft: Draft) -> frozenset[str]:
     """What it writes, however it is wrapped."""
     return frozenset(" ".join(edit.rule.split()) for edit in draft.edits if edit.rule.strip())
+
+
+def _changes(draft: Draft) -> frozenset[tuple[str, str, str]]:
+    """Its edits, however their words are wrapped."""
+    return frozenset(
+        (edit.op, " ".join(edit.rule.split()), " ".join(edit.anchor.split())) for edit in draft.edits
+    )
 
 
 def _correction(case: Dossier) -> str:
