@@ -51,17 +51,17 @@ def test_a_plan_asks_what_a_run_would_ask(place: Place, capsys: pytest.CaptureFi
     assert (waiting["code"], small["code"]) == ("waits-for-review", "underpowered")
     told = printed("run", "--dry-run")
     assert "2 of them worth an edit, 2 of these with nothing to do now" in told
-    assert "waits for your review" in told
-    assert "cannot be examined" in told
+    assert "waits for you" in told
+    assert "not proven" in told
     assert "ledger/CLAUDE.md" not in told
     assert "expected: up to 0 jobs" in told
     printed("tasks", "export", "tasks.toml")
     assert settled("--tasks", "tasks.toml") == [waiting, small]
-    assert "waits for your review" in printed("run", "--dry-run", "--tasks", "tasks.toml")
+    assert "waits for you" in printed("run", "--dry-run", "--tasks", "tasks.toml")
 
     printed("adopt", draft)
     assert "already-published" in [one["code"] for one in settled()]
-    assert "already published" in printed("run", "--dry-run")
+    assert "adopted already" in printed("run", "--dry-run")
     printed("undo", draft)
     assert [one["code"] for one in settled()] == ["taken-back", "underpowered"]
     assert "you took it back" in printed("run", "--dry-run")

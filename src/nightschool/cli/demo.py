@@ -217,10 +217,10 @@ def _examined(shown: _Shown) -> list[Piece | str]:
 
 def _others(report: CycleReport, best: Learned) -> list[Piece | str]:
     """What the other corrections came to."""
-    from nightschool.rules.report import WORDS  # noqa: PLC0415
+    from nightschool.rules.came_to import in_full  # noqa: PLC0415
 
     told: list[Piece | str] = [
-        f"   The other one, {item.statement!r}: {WORDS.get(item.code, item.code)}."
+        f"   The other one, {item.statement!r}: {in_full(item.code)}."
         for item in report.learned
         if item is not best
     ]

@@ -20,8 +20,9 @@ from nightschool.core.cycles import CycleReport
 from nightschool.core.proposals import Draft
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Draw, Trial
+from nightschool.rules.came_to import in_full
 from nightschool.rules.limits import limits_told
-from nightschool.rules.report import WORDS, inline, job_lines, read_lines, setting
+from nightschool.rules.report import inline, job_lines, read_lines, setting
 from nightschool.rules.tallies import Tally, tallies, until
 from nightschool.rules.telling import counted
 from nightschool.stages.releases import dossier
@@ -116,13 +117,11 @@ def _overview(report: CycleReport) -> Iterator[Piece | str]:
 
 def _row(item: Learned) -> tuple[object, ...]:
     file = None if item.target is None else item.target.place
-    return item.statement, WORDS.get(item.code, item.code), item.why, file, item.draft
+    return item.statement, in_full(item.code), item.why, file, item.draft
 
 
 def _learned(item: Learned, cycle: str, parts: Parts) -> Section:
-    lead: Pieces = [
-        f"said in {counted(item.sessions, 'session')}; {WORDS.get(item.code, item.code)}: {item.why}"
-    ]
+    lead: Pieces = [f"said in {counted(item.sessions, 'session')}; {in_full(item.code)}: {item.why}"]
     # A proposal may have been forgotten; what the cycle said of it stands.
     if item.draft is None or parts.store.get(Draft, item.draft) is None:
         refused = [(dossiers.in_short(one.edit), one.text) for one in item.refused]

@@ -23,26 +23,6 @@ if TYPE_CHECKING:
 AllProjects = Annotated[bool, typer.Option("--all-projects", help="The cycles of all projects.")]
 NAMED = 5
 """So many cycles are named to who names one that is not there."""
-SHORT = {
-    "accept": "passed",
-    "reject": "failed",
-    "undecided": "not decided yet",
-    "underpowered": "not proven",
-    "invalid": "no verdict",
-    "waits-for-review": "waits for you",
-    "already-followed": "followed already",
-    "already-published": "published already",
-    "budget-ended": "budget ended",
-    "next-run": "waits for the next run",
-    "needs-you": "needs you",
-    "set-up-failed": "set-up failed",
-    "no-train-task": "nothing to practise on",
-    "no-edit": "no edit",
-    "taken-back": "you took it back",
-    "lost": "every try was lost",
-    "unsafe": "not safe",
-}
-"""What a candidate came to, in a word or two; other codes speak for themselves."""
 
 
 def history(*, project: Project = None, all_projects: AllProjects = False, json: Json = False) -> ExitCode:
@@ -127,7 +107,9 @@ def newest_cycles(store: Store, root: str, count: int) -> Sequence[CycleReport]:
 
 def came_to(item: Learned) -> str:
     """What became of a candidate, in a word or two."""
-    return SHORT.get(item.code, item.code)
+    from nightschool.rules.came_to import in_short  # noqa: PLC0415 - help needs no rules
+
+    return in_short(item.code)
 
 
 def _known(one: Unreported) -> dict[str, object]:

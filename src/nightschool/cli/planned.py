@@ -12,6 +12,7 @@ from nightschool.cli.links import named
 from nightschool.cli.nested import own_file_below
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import UserError
+from nightschool.rules.came_to import in_short
 
 if TYPE_CHECKING:
     from nightschool.core.tasks import Candidate
@@ -20,24 +21,6 @@ if TYPE_CHECKING:
     from nightschool.stages.outlook import Outlook
     from nightschool.stages.prepare import Prepared
     from nightschool.wiring import Parts
-
-WORDS = {
-    "waits-for-review": "waits for your review",
-    "already-published": "already published",
-    "already-followed": "followed already: nothing to learn",
-    "taken-back": "you took it back",
-    "needs-you": "needs you first",
-    "set-up-failed": "its set-up fails",
-    "switched-off": "your settings forbid it",
-    "no-train-task": "nothing to practise on",
-    "no-edit": "no edit is left to try",
-    "unsafe": "did not pass the safety check",
-    "underpowered": "cannot be examined",
-    "undecided": "examined: nothing more to try",
-    "invalid": "the exam says nothing about it",
-    "reject": "failed its exam",
-}
-"""Why there is nothing to do; a pinned file is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +55,7 @@ class Course:
             return " or ".join(self.places)
         if self.code is None:
             return None if self.file is None else named(self.file)
-        return WORDS.get(self.code, self.code)
+        return in_short(self.code)
 
     @property
     def document(self) -> dict[str, object]:

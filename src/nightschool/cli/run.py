@@ -330,12 +330,11 @@ def _aims(learned: Iterable[Learned]) -> list[str]:
 
 def told(report: CycleReport) -> list[Piece | str]:
     """A report on the screen."""
-    from nightschool.rules.report import WORDS, job_lines, missing_line, read_along, stands_on  # noqa: PLC0415
+    from nightschool.rules.came_to import in_full  # noqa: PLC0415
+    from nightschool.rules.report import job_lines, missing_line, read_along, stands_on  # noqa: PLC0415
     from nightschool.rules.telling import counted, left_out  # noqa: PLC0415
 
-    rows = [
-        (item.draft, item.statement, WORDS.get(item.code, item.code), item.why) for item in report.learned
-    ]
+    rows = [(item.draft, item.statement, in_full(item.code), item.why) for item in report.learned]
     pieces: list[Piece | str] = [
         f"{stands_on(report)}; "
         f"{counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "

@@ -10,34 +10,12 @@ from nightschool.core.cycles import CycleReport, Learned, Spend
 from nightschool.core.harness import Absent
 from nightschool.core.proposals import Edit
 from nightschool.core.trials import AlphaEntry, Estimate
+from nightschool.rules.came_to import in_full
 from nightschool.rules.limits import limits_told
 from nightschool.rules.telling import counted, dollars, left_out, no_task
 
 YEAR = timedelta(days=365)
 
-WORDS = {
-    "accept": "certified: it passed the gate and waits for your review",
-    "reject": "rejected by the gate",
-    "undecided": "suggestion: not decided",
-    "underpowered": "suggestion: too few held-out tasks, or too small a budget, to prove it",
-    "invalid": "the exam says nothing about it",
-    "budget-ended": "the budget ended first",
-    "next-run": "waits for the next run",
-    "waits-for-review": "waits for your review",
-    "already-published": "adopted already",
-    "already-followed": "followed already: nothing to learn",
-    "no-train-task": "nothing to practise on",
-    "unsafe": "did not pass the safety check",
-    "lost": "every attempt was lost",
-    "no-edit": "no edit was left to try",
-    "taken-back": "you took it back",
-    "needs-you": "needs you first",
-    "set-up-failed": "not practised: its project cannot be set up",
-    "pinned": "left alone: you pinned the file",
-    "adopted": "certified, and adopted without asking, as your settings say",
-    "switched-off": "not tried: your settings forbid its file",
-}
-"""What the codes of `Learned` mean; other codes speak for themselves."""
 ARMS = {"base": "without the edit", "draft": "with the edit"}
 MADE_FOR = {
     "train": "to practise",
@@ -156,7 +134,7 @@ def _missing(missing: Sequence[Absent]) -> list[str]:
 
 
 def _learned(item: Learned) -> list[str]:
-    came_to = f"**{WORDS.get(item.code, item.code)}**: {inline(item.why)}"
+    came_to = f"**{in_full(item.code)}**: {inline(item.why)}"
     lines = [
         f"### {inline(item.statement)}",
         "",
