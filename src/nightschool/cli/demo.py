@@ -207,7 +207,7 @@ def _examined(shown: _Shown) -> list[Piece | str]:
         Diff(shown.diff),
         "",
         f"5. The gate: {verdict.kind}. {verdict.why}.",
-        Line(f"   wealth {curve(verdict.path)} {verdict.wealth:.1f}; {guards}", "bold")
+        Line(f"   evidence {curve(verdict.path)} {verdict.wealth:.1f}; {guards}", "bold")
         if verdict.wealth is not None
         else "",
         *scores(verdict),

@@ -9,6 +9,7 @@ from nightschool.cli import dossiers
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.output import Output
 from nightschool.cli.render import Line, Piece, Table
+from nightschool.rules.came_to import in_short
 
 if TYPE_CHECKING:
     from nightschool.core.proposals import Dossier
@@ -106,7 +107,7 @@ def _told(
         told += [Line("Gate: it has not spoken of this revision yet", "bold"), ""]
     else:
         rows = [(HOLDS[one.holds], one.asked, one.found) for one in asked]
-        title = f"What the gate asks of it. Its verdict: {verdict.kind}"
+        title = f"What the gate asks of it. Its verdict: {in_short(verdict.kind)}"
         told += [Table(title=title, columns=("holds", "asked", "found"), rows=rows)]
         told += [f"in its words: {verdict.why}", *dossiers.silent(case, parts), ""]
     rows = [
