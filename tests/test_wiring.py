@@ -107,8 +107,6 @@ def test_limits_of_the_settings_are_the_doors(tmp_path: Path) -> None:
         cycle = parts.cycle(project=None, progress=lambda *_: None)
         assert (cycle.door.budget.jobs, cycle.door.left()) == (7, 7)
         assert cycle.options.timeout == timedelta(seconds=30)
-        another = parts.cycle(project=None, progress=lambda *_: None)
-        assert (cycle.number, another.number) == ("n-0001", "n-0002")
 
 
 def test_a_scope_that_does_not_exist_is_named(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ from nightschool.stages.cycle import Cycle
 from nightschool.stages.door import Door
 from nightschool.stages.forget import Forgetting
 from nightschool.stages.harvest import HarvestRequest
+from nightschool.stages.numbers import next_number
 from nightschool.stages.prepare import Preparation
 from nightschool.stages.replay import Replay
 from nightschool.stages.schedule import Scheduling
@@ -287,7 +288,7 @@ class Parts:
         name, _ = self.runner_name()
         aiming = self.aiming(name, project=project, scope=scope, skill=skill)
         runner = self.runner(name)
-        number = f"n-{self.store.take('cycles'):04d}"
+        number = next_number(self.store)
         options, surface = self.options(), aiming.surface
         door = Door(
             runner=runner,

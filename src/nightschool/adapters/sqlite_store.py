@@ -24,6 +24,7 @@ from nightschool.core.values import Digest, Record
 
 BUSY_MILLISECONDS = 30_000
 MANY = 500
+OF_CALLERS = "of callers: "
 """Ids in one query: every database allows that many parameters."""
 BEGIN = "nightschool_begin"
 """Execution option of a connection: the statement that begins its transactions."""
@@ -123,7 +124,13 @@ class SqliteStore:
             raise ValueError(f"cannot take {count} numbers of {counter}")
         with self._transaction(writes=True) as connection:
             # Apart from our own counters of rows, whatever name a caller chooses.
-            return _take(connection, f"of callers: {counter}", count)
+            return _take(connection, f"{OF_CALLERS}{counter}", count)
+
+    def taken(self, counter: str) -> int:
+        named = select(COUNTERS.c.value).where(COUNTERS.c.name == f"{OF_CALLERS}{counter}")
+        with self._transaction() as connection:
+            value: int | None = connection.scalar(named)
+        return 0 if value is None else value
 
     def hold(self, lock: str, *, by: str = "") -> AbstractContextManager[None]:
         return holding(self._home / "locks", lock, by=by)

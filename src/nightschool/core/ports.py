@@ -333,6 +333,10 @@ class Store(Protocol):
         """The first of `count` numbers of a counter that are never given again (from 1)."""
         ...
 
+    def taken(self, counter: str) -> int:
+        """The last number of a counter that was given; 0 where none was."""
+        ...
+
     def forget(self, removed: Sequence[Record], kept: Sequence[Record]) -> None:
         """In one transaction, of any kind, those that only grow by new ones too: take `removed` out, and
         put `kept` in the places of the records of their ids (at the end, where there are none). The one

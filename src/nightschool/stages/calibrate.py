@@ -17,6 +17,7 @@ from nightschool.core.trials import Arm, WealthKey
 from nightschool.rules import gate
 from nightschool.rules.gate import Policy
 from nightschool.rules.noise import NoiseFloor, noise_floor, plan
+from nightschool.stages.numbers import give
 from nightschool.stages.pairs import Pairs
 
 ROLE = "calibrate"
@@ -62,6 +63,7 @@ class Calibration:
 
     def go_on(self, pairs: int) -> Ended:
         """Try what remains, and say why it ended."""
+        give(self.store, self.cycle)
         while remaining := self.remaining(pairs):
             if gate.many_losses(self._pairs.losses(ROLE, cycle=self.cycle), self.policy) is not None:
                 return "many-losses"

@@ -22,13 +22,7 @@ from nightschool.core.errors import (
 )
 from nightschool.core.harness import Absent, Harness, Target
 from nightschool.core.jobs import JobOptions
-from nightschool.core.ports import (
-    Clock,
-    LiveFiles,
-    Redact,
-    Store,
-    Vet,
-)
+from nightschool.core.ports import Clock, LiveFiles, Redact, Store, Vet
 from nightschool.core.proposals import Draft, RefusedEdit, Verdict, VerdictKind, speaking
 from nightschool.core.tasks import (
     Candidate,
@@ -57,6 +51,7 @@ from nightschool.stages.harvest import HarvestRequest, cursors_kept
 from nightschool.stages.ledger import spent
 from nightschool.stages.mine import Mined, holdout_of, pooled
 from nightschool.stages.noting import edit_jobs, losses, practised, quiet, said_twice, stale, tries
+from nightschool.stages.numbers import give, holding_number
 from nightschool.stages.outlook import Foresight, Outlook, Remembered
 from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
@@ -102,7 +97,8 @@ class Cycle:
     def held(self) -> Iterator[None]:
         """The lock of the cycle, and the cursors as they were should the login turn out to be refused. What
         is due to be forgotten goes before: a cursor of it is not to come back."""
-        with self.store.hold("cycle", by=self.number):
+        with holding_number(self.store) as number:
+            self.number = self.door.cycle = self.replay.cycle = number
             self.notes += self.forget_due()
             with cursors_kept(self.store):
                 yield
@@ -141,6 +137,7 @@ class Cycle:
 
     def set_up(self, tasks: Sequence[Task]) -> None:
         """Try the set-ups before a job is started. Of a project whose own fails nothing is practised."""
+        give(self.store, self.number)
         self.set_ups.try_out(tasks, tell=self.replay.tell)
 
     def outlooks(self, prepared: Prepared) -> Sequence[Outlook]:
@@ -178,7 +175,8 @@ class Cycle:
         )
 
     def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
-        """What the cycle read, tried and came to."""
+        """What the cycle read, tried and came to, under a number that is given."""
+        give(self.store, self.number)
         harvested, mined, ended = prepared.harvested, prepared.mined, self.clock.now()
         # A candidate has words of train sessions alone; the person reads those that `corrections` shows.
         said = {item.id: item.statement for item in mined.corrections}

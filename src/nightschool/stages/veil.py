@@ -145,6 +145,9 @@ class Veil:
     def take(self, counter: str, count: int = 1) -> int:
         return self.whole.take(counter, count)
 
+    def taken(self, counter: str) -> int:
+        return self.whole.taken(counter)
+
     def forget(self, removed: Sequence[Record], kept: Sequence[Record]) -> None:
         self.whole.forget(removed, kept)
         self.look_again()

@@ -94,6 +94,10 @@ class MemoryStore:
             self._counters[counter] = first + count - 1
         return first
 
+    def taken(self, counter: str) -> int:
+        with self._guard:
+            return self._counters.get(counter, 0)
+
     @contextmanager
     def hold(self, lock: str, *, by: str = "") -> Iterator[None]:
         with self._guard:

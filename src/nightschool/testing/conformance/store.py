@@ -112,8 +112,10 @@ def _keeps_blobs(first: Store, second: Store) -> None:
 
 
 def _counts_without_repeating(first: Store, second: Store) -> None:
+    _ensure(first.taken("draws of check") == 0, "of a counter that was not used nothing was taken")
     _ensure(first.take("draws of check") == 1, "a counter starts at 1")
     _ensure(second.take("draws of check", 5) == 2, "the next view goes on")
+    _ensure(first.taken("draws of check") == 6, "all of a range are taken, and each view sees it")
     _ensure(first.take("draws of check") == 7, "all of a range are taken")
     _ensure(first.take("other draws of check") == 1, "counters do not know each other")
     with _raises(ValueError):
