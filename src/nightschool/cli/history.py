@@ -128,10 +128,10 @@ def _told(found: Sequence[CycleReport], rest: Sequence[Unreported]) -> list[Piec
         later = sum(number(report.cycle) > number(one.cycle) for report in found)
         later += sum(number(other.cycle) > number(one.cycle) for other in rest)
         rows.insert(later, _bare_row(one))
-    heads = ("cycle", "when (UTC)", "read", "came to", "used", "project")
+    heads = ("cycle", "when (UTC)", "new", "came to", "used", "project")
     more = " or nightschool diff" if len(found) > 1 else ""
     return [
-        Table(columns=heads, rows=rows, minor=("project", "read")),
+        Table(columns=heads, rows=rows, minor=("project", "new")),
         f"next: nightschool report {found[0].cycle}{more}" if found else "next: nightschool run",
     ]
 
