@@ -247,7 +247,7 @@ def test_a_session_of_a_store_that_is_not_read_is_not_found(
 ) -> None:
     """B12: an id that only another agent's store holds is not found, by no command, and never taken for one
     that looks like it; `doctor` names the store."""
-    theirs = place.person / ".local/share/opencode/storage/session/ses_0f3c6a52aaaa.json"
+    theirs = place.person / ".kimi/sessions/ses_0f3c6a52aaaa.json"
     theirs.parent.mkdir(parents=True)
     theirs.write_text('{"id": "ses_0f3c6a52aaaa", "title": "use pnpm"}')
     folder = next((place.person / ".claude/projects").iterdir())
@@ -263,7 +263,7 @@ def test_a_session_of_a_store_that_is_not_read_is_not_found(
         assert "no session" in json.loads(capsys.readouterr().out)["error"]["text"]
     app.run(["doctor"])
     said = capsys.readouterr().out
-    assert f"{place.person / '.local/share/opencode'} is here, but" in said
+    assert f"{place.person / '.kimi'} is here, but" in said
 
 
 SAY = """

@@ -35,7 +35,7 @@ WORDS = (
     "dates",
 )
 """Of what a look at a draft before it is published finds no fault with."""
-MODES = (0o600, 0o640, 0o644, 0o755, 0o444)
+MODES = (0o600, 0o640, 0o644, 0o755, 0o664)
 
 
 def _content(random: Random) -> bytes:
