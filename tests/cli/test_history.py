@@ -27,6 +27,10 @@ Ask = Callable[..., Any]
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
+OTHER = "/usr"
+"""Another project's root: a folder that is there wherever this runs."""
+
+
 def cycle(number: int, project: str, **changed: Any) -> CycleReport:
     made = replace(
         REPORT,
@@ -48,7 +52,7 @@ def here(home: Path) -> str:
         cycle(2, ""),
         # Of an earlier time, by a clock that was set back.
         cycle(3, str(home), started_at=NOW - timedelta(days=9), learned=(replace(PNPM, code="accept"),)),
-        cycle(4, "/other", learned=()),
+        cycle(4, OTHER, learned=()),
     )
     store.close()
     return str(home)
@@ -58,7 +62,7 @@ def test_the_newest_stands_first(here: str, ask: Ask) -> None:
     """By the order of writing, with those over all projects; others only when asked for."""
     assert [one["cycle"] for one in ask("history")["cycles"]] == ["n-0003", "n-0002", "n-0001"]
     assert ask("history", "--all-projects")["cycles"][0]["cycle"] == "n-0004"
-    assert [one["cycle"] for one in ask("history", "--project", "/other")["cycles"]] == ["n-0004", "n-0002"]
+    assert [one["cycle"] for one in ask("history", "--project", OTHER)["cycles"]] == ["n-0004", "n-0002"]
 
 
 def test_a_line_tells_the_whole_cycle(here: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +100,7 @@ def test_diff_takes_the_last_two_of_the_project(here: str, ask: Ask) -> None:
 def test_diff_of_two_that_are_named(here: str, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     """In the order in which they are named; another project is said to be one."""
     told = ask("diff", "n-0004", "n-0001")
-    assert told["conditions"] == [{"what": "project", "before": "/other", "after": here}]
+    assert told["conditions"] == [{"what": "project", "before": OTHER, "after": here}]
     assert {one["name"]: one["by"] for one in told["figures"]}["dollars"] is None
     assert run(["diff", "n-0004", "n-0001"]) == 0
     shown = capsys.readouterr().out
@@ -109,7 +113,8 @@ def test_diff_of_two_that_are_named(here: str, ask: Ask, capsys: pytest.CaptureF
     [
         (["n-0001"], "two cycles"),
         (["n-0001", "n-9"], "no report of a cycle 'n-9'; the newest are n-0004, n-0003"),
-        (["--project", "/nowhere"], "fewer than 2 cycles of /nowhere"),
+        (["--project", "/etc"], "fewer than 2 cycles of /etc"),
+        (["--project", "/nowhere"], "/nowhere is no folder"),
     ],
 )
 def test_a_cycle_that_is_not_there(here: str, ask: Ask, arguments: list[str], told: str) -> None:
