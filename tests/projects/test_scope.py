@@ -158,7 +158,9 @@ def test_a_folder_below_the_one_that_has_the_sessions_says_so(
         assert f"no session began in {plain}/src/deep" in told, command
         assert f"nightschool run --project '{plain}'" in told, command
     empty = builders.repository(plain / "repository")
-    assert "began above it" not in files(capsys, "--project", str(empty))
+    told = files(capsys, "--project", str(empty))
+    assert "began above it" not in told
+    assert f"no session began in {empty}; " in told
     assert "began above it" not in files(capsys, "--project", str(plain))
 
 

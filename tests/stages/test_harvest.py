@@ -142,7 +142,7 @@ def test_a_named_file_without_a_session_says_why_each_time(home: Home, tmp_path:
     for _ in range(2):
         report = home.harvest(agent, other)
         assert report.sessions == ()
-        assert dict(report.counts) == {"sub-agent": 1, "not-a-transcript": 1, "bad-record": 1}
+        assert dict(report.counts) == {"sub-agent": 1, "not-a-transcript": 1}
         (left,) = (out for out in report.left_out if out.reason == "sub-agent")
         assert (left.human_turns, left.tool_calls, left.tool_errors, left.refusals) == (0, 1, 0, 0)
     write_rows(agent, [*rows, claude("assistant", 2, [{**call, "id": "t2"}], isSidechain=True)])

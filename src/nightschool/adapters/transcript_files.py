@@ -93,8 +93,11 @@ class Reading(ABC):
         if self._known or (since is not None and since.session):
             session = self.session(since)
         else:
+            # What is damaged in a file that is none of ours is one finding, not as many as it has lines.
             reason = "not-a-transcript" if file.position or left_out else "empty"
-            left_out += (LeftOut(path=file.path, reason=reason, detail=f"no row of {title} in it"),)
+            damaged = f", and what is no row at byte {left_out[0].offset}" if left_out else ""
+            detail = f"no row of {title} in it{damaged}"
+            left_out = (LeftOut(path=file.path, reason=reason, detail=detail),)
         return ReadResult(
             session=session,
             offset=file.offset(source, session=session.session_id if session else "", carry=self.carry()),

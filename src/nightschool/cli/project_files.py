@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nightschool.cli.reading import sessions_above
+from nightschool.cli.reading import sessions_above, sessions_elsewhere
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ def said(
     for task in tasks:
         folders.setdefault(task.project, set()).add(task.folder)
     several = pool is None or only_root(pool) is None
-    found = Said(notes=[] if several else sessions_above(parts, pool))
+    found = Said()
+    if pool is not None and not several:
+        found = Said(notes=sessions_above(parts, pool) or sessions_elsewhere(parts, pool))
     if several:
         found.unread = tuple(dict.fromkeys(out.detail for out in left_out if out.reason == BAD_SETTINGS))
     for project in sorted(folders):

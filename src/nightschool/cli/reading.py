@@ -175,6 +175,24 @@ def sessions_above(parts: Parts, root: str | None) -> list[str]:
     ]
 
 
+def sessions_elsewhere(parts: Parts, root: str) -> list[str]:
+    """Where no session began in a project: that none did, where most of those that are known began, and what
+    to type."""
+    from nightschool.core.sessions import Session  # noqa: PLC0415 - help needs no sessions
+    from nightschool.rules.telling import counted  # noqa: PLC0415
+
+    counts = Counter(
+        parts.projects.root(session.project) for session in parts.store.find(Session) if session.project
+    )
+    if counts[root] or not counts:
+        return []
+    ((most, number),) = counts.most_common(1)
+    return [
+        f"no session began in {root}; {number} of {counted(counts.total(), 'session')} known began in {most}",
+        f"next: {run_for(counts.elements())}",
+    ]
+
+
 def run_for(projects: Iterable[str]) -> str:
     """The command that practises what was heard in these projects: from a folder that is none of them, the
     home folder above all, with the one that has most."""
