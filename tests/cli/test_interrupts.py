@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,22 @@ def processes_in(folder: Path) -> list[bytes]:
     return found
 
 
+def at_work(folder: Path) -> bool:
+    """Whether a job has its folders below this one, which come and go while it is looked."""
+    return any(Path(place).name.startswith("job-") and "home" in names for place, names, _ in os.walk(folder))
+
+
+@contextmanager
+def killed_after(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Whatever a test finds, its process does not outlive it."""
+    try:
+        yield
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_two_interrupts_leave_nothing_of_a_run(tmp_path: Path, sent: signal.Signals, code: int) -> None:
     """Ctrl-C or SIGTERM twice while jobs work in the sandbox: 130 or 143, no traceback, no process, no
@@ -114,13 +132,14 @@ def test_two_interrupts_leave_nothing_of_a_run(tmp_path: Path, sent: signal.Sign
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    while not list(tmp_path.glob("*/**/jobs/job-*/home")):
-        assert process.poll() is None
-        time.sleep(0.02)
-    for _ in range(2):
-        process.send_signal(sent)
-        time.sleep(0.05)
-    _, told = process.communicate(timeout=30)
+    with killed_after(process):
+        while not at_work(tmp_path):
+            assert process.poll() is None
+            time.sleep(0.02)
+        for _ in range(2):
+            process.send_signal(sent)
+            time.sleep(0.05)
+        _, told = process.communicate(timeout=30)
     # A second one that comes when all is done ends the process by the signal: 130 to a shell as well.
     assert process.returncode in {code, -sent}
     assert b"Traceback" not in told

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Every, Only, concerns, only, reading, run_for, where
+from nightschool.cli.reading import Every, Only, concerns, only, reading, run_for, settings_here, where
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.cli.scheduled import known_look, look_pieces
 
@@ -62,9 +62,11 @@ def status(*, project: Only = None, all_projects: Every = False, json: Json = Fa
         versions = [row for row in _versions(parts) if concerns(str(row["project"]), roots)]
         spent = _spent(parts.store, parts.clock.now())
         unsettled, interrupted = _unsettled(parts.store), _interrupted(parts.store)
-        now, scheduled = parts.store.holder("cycle"), known_look(parts.settings)
+        now = parts.store.holder("cycle")
         cycles = _cycles(last, parts.store, begun=bool(spent.jobs))
         forgetting = parts.store.get(Unfinished, "forgetting") is not None
+    # Of the person's own home: without a store the parts stand over another one.
+    scheduled = known_look(settings_here(forgiving=True))
     document = {
         "last_cycle": last,
         "proposals": open_proposals,
