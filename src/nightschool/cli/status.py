@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nightschool.core.ports import Store
     from nightschool.core.proposals import Dossier
     from nightschool.core.tasks import Correction
+    from nightschool.stages.schedule import Look
     from nightschool.wiring import Parts
 
 Rows = list[dict[str, object]]
@@ -30,6 +31,11 @@ FORGETTING = (
     "a forgetting was broken off: no record speaks of it any more, but traces may lie on the disk; the next "
     "harvest, run or forget clears them away"
 )
+
+
+def _scheduled() -> Look | None:
+    """By the settings, not by the parts: without a store those stand over another home."""
+    return known_look(settings_here(forgiving=True))
 
 
 def status(*, project: Only = None, all_projects: Every = False, json: Json = False) -> ExitCode:
@@ -65,8 +71,7 @@ def status(*, project: Only = None, all_projects: Every = False, json: Json = Fa
         now = parts.store.holder("cycle")
         cycles = _cycles(last, parts.store, begun=bool(spent.jobs))
         forgetting = parts.store.get(Unfinished, "forgetting") is not None
-    # Of the person's own home: without a store the parts stand over another one.
-    scheduled = known_look(settings_here(forgiving=True))
+    scheduled = _scheduled()
     document = {
         "last_cycle": last,
         "proposals": open_proposals,
