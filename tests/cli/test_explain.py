@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def test_to_explain_stores_nothing_and_agrees_with_a_run(ledger: Path, tmp_path:
 def test_what_a_person_reads_has_the_reasons(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A correction with its words, what it was heard as, the task of the request, and rows without turns."""
     (path,) = (ledger.parent / ".claude/projects").rglob("e54871b7*.jsonl")
-    assert run(["explain", str(path), "--all"]) == 0
+    assert run(["explain", str(path)]) == 0
     told = capsys.readouterr().out
     for words in ("correction: 'We always use pathlib here", "the request of task t-", "worth an edit (k-"):
         assert words in told
@@ -98,15 +99,17 @@ def test_what_a_person_reads_has_the_reasons(ledger: Path, capsys: pytest.Captur
 def test_rows_that_became_nothing_are_counted(
     ledger: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They stand in the document and with --all; else a line says how many there are of which kind."""
+    """They stand in the document and among the rows; with --brief a line says how many of which kind."""
     (path,) = (ledger.parent / ".claude/projects").rglob("e54871b7*.jsonl")
     quiet = [row for row in ask("explain", str(path))["rows"] if row["became"] == "nothing"]
     assert quiet
     assert run(["explain", str(path)]) == 0
+    row = re.compile(rf"^ *{quiet[0]['offset']} .*says nothing of turns or calls", re.MULTILINE)
+    assert row.search(capsys.readouterr().out)
+    assert run(["explain", str(path), "--brief"]) == 0
     told = capsys.readouterr().out
     assert f"not shown: {len(quiet)} that say nothing of turns or calls" in told
-    assert "(--all shows them)" in told
-    assert f"\n{quiet[0]['offset']} " not in told
+    assert not row.search(told)
 
 
 def test_secrets_are_not_told(ledger: Path, ask: Ask) -> None:

@@ -16,7 +16,7 @@ Name = Annotated[
         metavar="SESSION|ID", help="A session's id, its transcript file, or a proposal's id (d-...)."
     ),
 ]
-All = Annotated[bool, typer.Option("--all", help="Rows too that say nothing of turns, and copies.")]
+Brief = Annotated[bool, typer.Option("--brief", help="Leave out rows that say nothing of turns, and copies.")]
 OTHERS = {
     "t-": "nightschool tasks show",
     "c-": "nightschool corrections --json",
@@ -26,14 +26,13 @@ OTHERS = {
 }
 
 
-def explain(name: Name, *, every: All = False, json: Json = False) -> ExitCode:
+def explain(name: Name, *, brief: Brief = False, json: Json = False) -> ExitCode:
     """Tell what became of each row of a session, or what each condition of a proposal came to, and why.
 
     Of a session each row of its transcript is told, with the place at which it stands: a turn of yours, a
-    call, a result, a correction, or left out; then which tasks came of it, and why not. Rows that became
-    nothing of these are counted, and told with --all and in --json. The file is only read, and nothing is
-    stored. Of a proposal each thing that the gate asks is told with its figures, and
-    each that adopting asks.
+    call, a result, a correction, or left out; then which tasks came of it, and why not. With --brief the
+    rows that became nothing of these are only counted. The file is only read, and nothing is stored. Of a
+    proposal each thing that the gate asks is told with its figures, and each that adopting asks.
 
     \b
     Example:
@@ -53,4 +52,4 @@ def explain(name: Name, *, every: All = False, json: Json = False) -> ExitCode:
         raise UserError(f"{name} is no session and no proposal: `{other}` tells of it")
     from nightschool.cli import explained_session  # noqa: PLC0415
 
-    return explained_session.explain(name, out, every=every)
+    return explained_session.explain(name, out, brief=brief)

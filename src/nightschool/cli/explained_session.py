@@ -42,7 +42,7 @@ class _Read:
     fates: Sequence[RowFate]
 
 
-def explain(name: str, out: Output, *, every: bool = False) -> ExitCode:
+def explain(name: str, out: Output, *, brief: bool = False) -> ExitCode:
     """A session by its id (or the beginning of it) or by its transcript file."""
     from nightschool.cli.opening import opening  # noqa: PLC0415 - few commands need it
     from nightschool.rules.explaining import explained  # noqa: PLC0415
@@ -64,7 +64,7 @@ def explain(name: str, out: Output, *, every: bool = False) -> ExitCode:
             "tasks": [{"id": task.id, "split": task.split, "turn": task.turn} for task in tasks],
             "no_task": _no_task(found, mined),
         }
-        return out.result(document, _told(found, mined, rows, tasks, every=every))
+        return out.result(document, _told(found, mined, rows, tasks, brief=brief))
 
 
 def _read(parts: Parts, name: str) -> _Read:
@@ -227,7 +227,7 @@ def _told(
     rows: Sequence[ExplainedRow],
     tasks: Sequence[Task],
     *,
-    every: bool,
+    brief: bool,
 ) -> list[Piece | str]:
     from nightschool.cli.tasks import SIDES  # noqa: PLC0415
     from nightschool.rules.explaining import whole_session  # noqa: PLC0415
@@ -235,7 +235,7 @@ def _told(
 
     session = found.result.session
     name = "no session" if session is None else session.id
-    shown = [row for row in rows if every or row.became not in QUIET]
+    shown = [row for row in rows if not brief or row.became not in QUIET]
     table = Table(
         columns=("at", "turn", "row", "became", "why", "text"),
         rows=[(row.offset, row.turn, row.kind, row.became, row.why, row.text or None) for row in shown],
@@ -245,7 +245,7 @@ def _told(
     hidden = Counter(row.became for row in rows if row not in shown)
     if hidden:
         kinds = ", ".join(f"{count} {WHAT[became]}" for became, count in sorted(hidden.items()))
-        told.append(Line(f"not shown: {kinds} (--all shows them)", "dim"))
+        told.append(Line(f"not shown: {kinds}", "dim"))
     told.append("")
     told += whole_session(session) if session is not None else []
     for one in _corrections(found, mined):
