@@ -79,8 +79,8 @@ def test_later_places_win_and_are_named(person: Path, project: Path) -> None:
         ("[gate]\nalpha = 1\n", ["gate.alpha is 1", "between 0 and 1"]),
         ('[gate]\nmode = "off"\n', ["gate.mode is 'off'", '"certify" or "suggest"']),
         ('home = "here"\n', ["home is 'here'", "an absolute path"]),
-        ("sources = []\n", ["sources is a list", "a list of names"]),
-        ("runner = { name = 1 }\n", ["runner is a section", "a name"]),
+        ("sources = []\n", ["sources is a list", "a list of names of sources"]),
+        ("runner = { name = 1 }\n", ["runner is a section", "the name of a runner"]),
         ("runner =\n", ["no TOML file", "line 1"]),
     ],
 )
@@ -91,6 +91,33 @@ def test_errors_name_key_place_and_way_out(person: Path, text: str, parts: list[
     assert str(person) in message
     for part in parts:
         assert part in message
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "known"),
+    [
+        (
+            "runner",
+            '"codx"',
+            "no runner 'codx'; there are: auto, claude-code, codex, scripted; did you mean codex?",
+        ),
+        ("sources", '["codex", "vim"]', "no source 'vim'; there are: claude-code, codex, copilot, cursor"),
+        ("sandbox", '"docker"', "no sandbox 'docker'; there are: bubblewrap, unsafe-process"),
+    ],
+)
+def test_a_name_that_nobody_declares_is_wrong_wherever_it_stands(
+    person: Path, key: str, value: str, known: str
+) -> None:
+    """What plugs in is named in settings as it is installed: another name stops each command, needed or not,
+    with the place it came from, and is never taken for another."""
+    person.write_text(f"{key} = {value}\n")
+    assert f"{person}: {key}: there is {known}" in refusal()
+    person.unlink()
+    variable = {f"NIGHTSCHOOL_{key.upper()}": value.strip("[]").replace('"', "")}
+    assert f"NIGHTSCHOOL_{key.upper()}: {key}: there is {known}" in refusal(environment=variable)
+    flag: object = ("codex", "vim") if key == "sources" else value.strip('"')
+    with pytest.raises(UserError, match=f"--{key.removesuffix('s')}: {key}: there is no"):
+        settings.load(project=None, environment={}, flags={key: flag})
 
 
 def test_bad_bytes_are_named(person: Path) -> None:
@@ -115,7 +142,7 @@ def test_variables_are_read_as_text(person: Path) -> None:
         project=None,
         environment={
             "NIGHTSCHOOL_HOME": "/srv/school",
-            "NIGHTSCHOOL_SOURCES": "codex, other",
+            "NIGHTSCHOOL_SOURCES": "codex, pi",
             "NIGHTSCHOOL_LIMITS_MAX_JOBS": "none",
             "NIGHTSCHOOL_LIMITS_MAX_DOLLARS": "2.5",
             "NIGHTSCHOOL_GATE_ALPHA": "0.05",
@@ -124,7 +151,7 @@ def test_variables_are_read_as_text(person: Path) -> None:
         },
     )
     assert found.home == Path("/srv/school")
-    assert found.sources == ("codex", "other")
+    assert found.sources == ("codex", "pi")
     assert found.limits.max_jobs is None
     assert found.limits.max_dollars == Decimal("2.5")
     assert found.gate.alpha == 0.05

@@ -17,8 +17,9 @@ import pytest
 from nightschool import settings
 from nightschool.adapters.second_opinion import DetectSecrets
 from nightschool.core.errors import RunnerUnusable, UserError
+from nightschool.plug_ins import known
 from nightschool.setting_kinds import READ
-from nightschool.wiring import AGENTS, KEY_BYTES, Parts, known, opened, redaction_key
+from nightschool.wiring import AGENTS, KEY_BYTES, Parts, opened, redaction_key
 
 
 @contextmanager

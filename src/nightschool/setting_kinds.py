@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, StringConstraints
 from nightschool.core.cycles import Budget
 from nightschool.core.forgetting import IgnoreList
 from nightschool.core.values import Value
+from nightschool.plug_ins import known
 
 NONE = "none"
 """Lifts a limit; TOML has no word of its own for it."""
@@ -74,6 +75,20 @@ class Allowed:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class PlugIn:
+    """That a value names something that plugs in."""
+
+    kind: str
+    """As `plug_ins.known` has it."""
+    also: tuple[str, ...] = ()
+    """Words with a meaning of their own."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.also, *known(self.kind))
+
+
 Count = Annotated[int, Ge(1), Allowed("a whole number, 1 or more")]
 Limit = Annotated[
     Annotated[int, Ge(1)] | None,
@@ -88,8 +103,13 @@ Dollars = Annotated[
 ]
 Chance = Annotated[float, Gt(0), Lt(1), Allowed("a number between 0 and 1")]
 Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$", max_length=200)]
-Name = Annotated[Word, Allowed("a name")]
-Names = Annotated[tuple[Word, ...], MinLen(1), Allowed("a list of names")]
+RunnerName = Annotated[
+    Word, PlugIn("runners", also=("auto",)), Allowed('the name of a runner that is installed, or "auto"')
+]
+SandboxName = Annotated[Word, PlugIn("sandboxes"), Allowed("the name of a sandbox that is installed")]
+SourceNames = Annotated[
+    tuple[Word, ...], MinLen(1), PlugIn("sources"), Allowed("a list of names of sources that are installed")
+]
 AgentsOwn = Annotated[Word | None, BeforeValidator(_none), Allowed('a name, or "none" for the agent\'s own')]
 Folder = Annotated[Path, BeforeValidator(_folder), Allowed("an absolute path (`~` is your home)")]
 Address = Annotated[

@@ -24,6 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 from nightschool.core.errors import UserError
 from nightschool.core.forgetting import IgnoreList
 from nightschool.core.values import Value
+from nightschool.plug_ins import SINGULAR
 from nightschool.setting_kinds import (
     KEEPS,
     NONE,
@@ -43,10 +44,12 @@ from nightschool.setting_kinds import (
     Limit,
     Limits,
     Mine,
-    Name,
-    Names,
+    PlugIn,
     Publish,
+    RunnerName,
+    SandboxName,
     SetUp,
+    SourceNames,
     Targets,
 )
 
@@ -88,11 +91,13 @@ class Settings(Value):
     home: Annotated[Folder, About("Folder of database, blobs and workspaces.", READS)] = field(
         default_factory=_home
     )
-    sources: Annotated[Names, About("Agents whose transcripts are read.", READS)] = READ
-    runner: Annotated[Name, About("Agent that practises; `auto` takes an installed one.", PAYS)] = "auto"
+    sources: Annotated[SourceNames, About("Agents whose transcripts are read.", READS)] = READ
+    runner: Annotated[RunnerName, About("Agent that practises; `auto` takes an installed one.", PAYS)] = (
+        "auto"
+    )
     model: Annotated[AgentsOwn, About("Model that it uses.", PAYS)] = None
     effort: Annotated[AgentsOwn, About("Reasoning effort that it is asked for.", PAYS)] = None
-    sandbox: Annotated[Name, About("Sandbox that agents run in.", REACHES)] = "bubblewrap"
+    sandbox: Annotated[SandboxName, About("Sandbox that agents run in.", REACHES)] = "bubblewrap"
     edit_budget: Annotated[Count, About("Rules that one draft may add, replace or delete.", lower=True)] = 4
     retention_days: Annotated[
         Limit, About("Days after which a session, a report and an agent's answer are forgotten.", KEEPS)
@@ -141,11 +146,16 @@ class Key:
 
     @property
     def flag(self) -> str:
-        return "--" + self.path[-1].replace("_", "-")
+        one = self.path[-1].removesuffix("s") if self.many else self.path[-1]  # given once for each
+        return "--" + one.replace("_", "-")
 
     @property
     def allowed(self) -> str:
         return next(item.text for item in get_args(self.kind) if isinstance(item, Allowed))
+
+    @property
+    def plug_in(self) -> PlugIn | None:
+        return next((item for item in get_args(self.kind) if isinstance(item, PlugIn)), None)
 
     @property
     def many(self) -> bool:
@@ -325,12 +335,27 @@ def _take(
         raise UserError(
             f"{origin.where}: {name} is {_shown(key, value)}{_item(key, error)}; allowed is {key.allowed}"
         ) from error
+    if key.plug_in is not None:
+        _refuse_unknown(key, key.plug_in, valid, origin)
     if origin.place == "project":
         if key.about.adds:
             return  # it holds for sessions of that project, wherever they are read: `project_ignore`
         _refuse_widening(key, valid, found.get(name, key.default), origin)
     found[name] = valid
     origins[name] = origin
+
+
+def _refuse_unknown(key: Key, plug_in: PlugIn, value: Any, origin: Origin) -> None:
+    """A name that nobody declares is never taken for another, and is told before it is needed."""
+    names = plug_in.names
+    unknown = next((name for name in (value if key.many else (value,)) if name not in names), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, names, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UserError(
+            f"{origin.where}: {key.name}: there is no {SINGULAR[plug_in.kind]} {unknown[:60]!r}; "
+            f"there are: {', '.join(names)}{hint}"
+        )
 
 
 def _refuse_widening(key: Key, value: Any, before: Any, origin: Origin) -> None:

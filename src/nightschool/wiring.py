@@ -12,9 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, partial
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
 from nightschool.adapters.agent_jobs import Tools
 from nightschool.adapters.crontab import Crontab
@@ -48,6 +46,7 @@ from nightschool.core.skills import FILE, Skill
 from nightschool.core.tasks import only_root
 from nightschool.core.values import digest_of
 from nightschool.ignore_lists import ignoring_by
+from nightschool.plug_ins import loaded
 from nightschool.project_settings import provision_at
 from nightschool.rules.aims import Targets, named
 from nightschool.rules.gate import Policy
@@ -80,7 +79,6 @@ SCRIPTED_SURFACE = "claude-code"
 KEY_BYTES = 32
 MARK_LENGTH = 16
 SCOPES = ("auto", "project", "user")
-SINGULAR = {"sources": "source", "surfaces": "surface", "runners": "runner", "sandboxes": "sandbox"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -147,7 +145,7 @@ class Parts:
 
     def surface(self, agent: str) -> Surface:
         name = SCRIPTED_SURFACE if agent == SCRIPTED else agent
-        surface: Surface = _load("surfaces", name)(environment=self.environment)
+        surface: Surface = loaded("surfaces", name)(environment=self.environment)
         return surface
 
     def place(self, target: Target) -> Path:
@@ -175,16 +173,13 @@ class Parts:
             raise UserError(
                 "sandbox = unsafe-process is for the demo alone: agents are never run without one"
             )
-        sandbox: Sandbox = _load("sandboxes", name)(work=self.settings.home / "work")
+        sandbox: Sandbox = loaded("sandboxes", name)(work=self.settings.home / "work")
         return sandbox
 
     def runner_name(self) -> tuple[str, str]:
         """The runner, and why it was chosen."""
         name = self.settings.runner
         if name != "auto":
-            if name != SCRIPTED and name not in known("runners"):
-                allowed = ", ".join(("auto", *known("runners")))
-                raise UserError(f"there is no runner {name!r}; there are: {allowed}")
             return name, f"the settings say so ({self.settings.origin('runner').place})"
         for found, program in AGENTS.items():
             path = shutil.which(program, path=self.environment.get("PATH"))
@@ -201,7 +196,7 @@ class Parts:
             from nightschool.testing.scripted_runner import ScriptedRunner  # noqa: PLC0415
 
             return ScriptedRunner(script=apprentice(), sandbox=self.sandbox(), surface=self.surface(name))
-        make = _load("runners", name)
+        make = loaded("runners", name)
         tools = Tools(
             sandbox=self.sandbox(),
             surface=self.surface(name),
@@ -407,7 +402,7 @@ def redaction_key(home: Path) -> bytes:
 
 
 def source(name: str, redact: Redact) -> TranscriptSource:
-    found: TranscriptSource = _load("sources", name)(redact=redact)
+    found: TranscriptSource = loaded("sources", name)(redact=redact)
     return found
 
 
@@ -419,15 +414,3 @@ def project_root(folder: Path) -> str:
 def worktree_of(folder: Path) -> str | None:
     """The working tree that holds a folder, where the files of its project are those of another."""
     return GitProjects().worktree(str(folder))
-
-
-def known(kind: str) -> tuple[str, ...]:
-    """Names of what is installed of a kind: sources, surfaces, runners, sandboxes."""
-    return tuple(sorted(point.name for point in entry_points(group=f"nightschool.{kind}")))
-
-
-def _load(kind: str, name: str) -> Any:
-    found = [point for point in entry_points(group=f"nightschool.{kind}") if point.name == name]
-    if not found:
-        raise UserError(f"there is no {SINGULAR[kind]} {name!r}; there are: {', '.join(known(kind))}")
-    return found[0].load()

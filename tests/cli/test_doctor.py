@@ -69,6 +69,18 @@ def test_doctor_finds_agents_sessions_and_keys(
     assert all(finding["fix"] for finding in blocking)
 
 
+def test_a_runner_that_nobody_declares_blocks(
+    project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name of nothing that is installed is told by doctor as what blocks, and stops a command that needs no
+    runner, as every setting that is wrong does."""
+    monkeypatch.setenv("NIGHTSCHOOL_RUNNER", "unknown")
+    (found,) = ask("doctor", code=4)["findings"]
+    assert (found["about"], found["state"]) == ("settings", "blocks")
+    assert "NIGHTSCHOOL_RUNNER: runner: there is no runner 'unknown'; there are: auto, " in found["text"]
+    assert "there is no runner 'unknown'" in str(ask("tasks", code=2)["error"])
+
+
 def test_moved_folders_are_looked_at(
     project: Path, home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

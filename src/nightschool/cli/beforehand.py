@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from nightschool.cli import dossiers, expected
 from nightschool.core.harness import Scope, Target
 from nightschool.core.proposals import Status
+from nightschool.plug_ins import known
 from nightschool.rules.standing import say_the_same
 from nightschool.rules.telling import counted
 from nightschool.stages import publish
 from nightschool.stages.releases import drafts, read_only
-from nightschool.wiring import known
 
 if TYPE_CHECKING:
     from nightschool.core.ports import Surface

@@ -126,9 +126,9 @@ def _by_list(parts: Parts) -> _Named:
 def _named(parts: Parts, what: str) -> _Named:
     from nightschool.core.forgetting import Forgotten, Thing, trace_of  # noqa: PLC0415
     from nightschool.core.sessions import Session  # noqa: PLC0415
+    from nightschool.plug_ins import known  # noqa: PLC0415
     from nightschool.rules.forgetting import Chosen  # noqa: PLC0415
     from nightschool.stages.veil import unveiled  # noqa: PLC0415
-    from nightschool.wiring import known  # noqa: PLC0415
 
     def one(session: str) -> _Named:
         return _Named(thing=Thing.SESSION, name=session, chosen=Chosen(sessions=frozenset({session})))

@@ -118,7 +118,7 @@ def courses(
 
 
 def _places(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> tuple[str, ...]:
-    from nightschool.wiring import known  # noqa: PLC0415 - help needs no wiring
+    from nightschool.plug_ins import known  # noqa: PLC0415 - help needs no wiring
 
     said_to = {session.partition(":")[0] for session in candidate.sessions}
     found = []
