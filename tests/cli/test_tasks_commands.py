@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -258,6 +259,23 @@ def test_hostile_files_are_refused_whole(exported: Path, tmp_path: Path, ask: As
     )
 
 
+def test_all_that_is_wrong_with_a_file_is_told_in_one_round(exported: Path, ask: Ask) -> None:
+    """A key that is none and a correction that nobody knows stand in one answer, for an import and a run, of
+    one task and of two, also where nobody has reviewed the file."""
+    text = exported.read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^concerns = .*", 'concerns = ["k-0000000000"]', text)
+    exported.write_text(text.replace("prompt = ", "prmpt = ", 1), encoding="utf-8")
+    for command in (("tasks", "import"), ("run", "--runner", "codex", "--tasks")):
+        told = ask(*command, "tasks.toml", code=2)["error"]["text"]
+        for part in (
+            "task 1: prmpt: unknown key",
+            "task 1: prompt: missing",
+            "task 1: concerns: there is no correction",
+            "task 2: concerns: there is no correction",
+        ):
+            assert part in told
+
+
 def test_a_file_in_which_nothing_is_to_learn_is_told(exported: Path, ask: Ask) -> None:
     """No task of it concerns a correction: wrong use, with the key that is missing."""
     lines = exported.read_text(encoding="utf-8").splitlines()
@@ -274,7 +292,7 @@ def test_a_copy_of_a_task_that_was_taken_out_is_told(
     """It would serve in the exam where the other one does not; nobody is told to retire that one again."""
     ask("tasks", "export", "t.toml", held.id)
     ask("tasks", "withhold", held.id, "--reason", "the importer is gone")
-    text = Path("t.toml").read_text(encoding="utf-8")
+    text = Path("t.toml").read_text(encoding="utf-8").replace("empty = true", "empty = false")
     start = '[[task.file]]\npath = "a.txt"\ntext = "a"\n\n[[task.check]]'
     Path("t.toml").write_text(text.replace("[[task.check]]", start, 1), encoding="utf-8")
     assert run(["tasks", "import", "t.toml"]) == 0

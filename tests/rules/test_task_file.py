@@ -15,7 +15,7 @@ from gate_builders import CANDIDATE, task
 from nightschool.core.errors import UserError
 from nightschool.core.harness import File
 from nightschool.core.tasks import FilesSource, Footprint, GitSource, Task, Touched
-from nightschool.rules.task_file import FORMAT, can_be_written, parsed, written
+from nightschool.rules.task_file import FORMAT, can_be_written, parsed, read, written
 
 COMMIT = "c" * 40
 signs = st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.sampled_from("\"'\\\n\r\t\x7f\x1b#]é"))
@@ -35,14 +35,14 @@ shown = st.dictionaries(names, signs, min_size=1, max_size=3).map(
         files=tuple(File(path=path, content=text.encode()) for path, text in sorted(files.items()))
     )
 )
-starts = shown | st.just(GitSource(repository="/p", commit=COMMIT))
+starts = shown | st.just(FilesSource()) | st.just(GitSource(repository="/p", commit=COMMIT))
 
 
 @given(prompts, checks, starts)
 def test_what_is_written_is_read_back(
     prompt: str, asked: tuple[Footprint | Touched, ...], start: FilesSource | GitSource
 ) -> None:
-    """Sign by sign, whatever a request, a term or a file holds."""
+    """Sign by sign, whatever a request, a term or a file holds, and where the work begins with nothing."""
     about = ("k-0123456789",)
     one = replace(task("x"), prompt=prompt, checks=asked, workspace=start, concerns=about, folder="a/b")
     (found,) = parsed(written("/p", [one], [], {}), "f").task
@@ -51,6 +51,7 @@ def test_what_is_written_is_read_back(
     if isinstance(start, GitSource):
         assert (found.commit, found.file) == (COMMIT, ())
     else:
+        assert found.empty is not bool(start.files)
         assert {file.path: file.text.encode() for file in found.file} == {
             f.path: f.content for f in start.files
         }
@@ -79,6 +80,8 @@ def test_what_is_no_text_cannot_be_written() -> None:
     assert can_be_written(_git_task())
     for file in (File(path="a", content=b"\xff"), File(path="a", content=b"a", mode=0o755)):
         assert not can_be_written(replace(_git_task(), workspace=FilesSource(files=(file,))))
+    hidden = Footprint(wanted="a\u202eb")
+    assert not can_be_written(replace(_git_task(), checks=(hidden,))), "an import would refuse it"
 
 
 HEAD = 'format = "nightschool-tasks-1"\nproject = "/p"\n'
@@ -190,6 +193,43 @@ def test_what_is_wrong_is_told_with_file_place_and_way_out(text: str, told: str)
     message = str(refused.value)
     assert message.startswith("my.toml")
     assert told in message
+
+
+def test_what_begins_with_nothing_says_so_and_nothing_else() -> None:
+    """An empty folder is a start of its own: not beside a commit or files, and never by leaving all out."""
+    task = HEAD + '[[task]]\nprompt = "a"\n{}' + CHECK
+    assert parsed(task.format("empty = true\n"), "f").task[0].empty
+    for lines in ("", "empty = false\n", f'empty = true\ncommit = "{COMMIT}"\n'):
+        with pytest.raises(UserError, match="task 1: commit: say what the work begins with"):
+            parsed(task.format(lines), "f")
+
+
+def test_all_faults_of_a_file_are_found_whatever_kind_they_are_of() -> None:
+    """Wrong types, and in the same task what no type says, each once and with the number of its task; what is
+    right is kept in its place, so that a store can be asked of it."""
+    wrong_type = f'[[task]]\nprompt = 1\ncommit = "{COMMIT}"\nconcerns = ["x"]\nkey = 2\n'
+    right = "[[task]]\n" + GOOD + CHECK
+    start = '[[task]]\nprompt = "b"\ncommit = 1\nfolder = "../x"\n' + CHECK
+    found, wrong = read(HEAD + right + wrong_type + start + right, "f")
+    told = [why.split(";")[0] for _, why in wrong]
+    assert [number for number, _ in wrong] == [2, 2, 2, 2, 3, 3]
+    assert sorted(told[:4]) == [
+        "task 2: check: 0 of them",
+        "task 2: concerns: each is an id like those at the top of an exported file (k-...)",
+        "task 2: key: unknown key",
+        "task 2: prompt: input should be a valid string",
+    ]
+    assert told[4].startswith("task 3: commit: input should be")
+    assert told[5].startswith("task 3: folder: ")
+    assert [(one.prompt, one.commit) for one in found.task] == [
+        ("do it", COMMIT),
+        ("-", COMMIT),
+        ("b", None),
+        ("do it", COMMIT),
+    ]
+    found, wrong = read("reviewed = true\nsurprise = 1\ntask = [3]", "f")
+    assert {number for number, _ in wrong} == {0, 1}
+    assert found.reviewed
 
 
 def test_all_faults_are_told_at_once_up_to_a_few() -> None:

@@ -20,6 +20,7 @@ from nightschool.core.harness import Absent
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import (
     Assignment,
+    FilesSource,
     Footprint,
     GitSource,
     Split,
@@ -180,6 +181,52 @@ def test_all_that_is_wrong_with_each_task_is_told_at_once() -> None:
         "task 2: concerns: there is no correction k-2222222222",
     ]
     assert store.find(Task) == ()
+
+
+def test_what_reading_found_wrong_is_told_with_what_the_store_does() -> None:
+    """One round for both, in the order of the file, of a task that is wrong by itself too. Where the file is
+    of another project, what the store would say of its tasks says nothing."""
+    store = MemoryStore()
+    bad = ((1, "task 1: prompt: missing; add it"), (2, "task 2: check: 0 of them"))
+    half = replace(one(), check=(), commit="d" * 40)
+    tasks = (one(), half, one(REQUESTS[1], concerns=("k-2222222222",)))
+    file = TaskFile(format="nightschool-tasks-1", project=APP, reviewed=True, task=tasks)
+    with pytest.raises(UserError) as refused:
+        bringing(store).bring(file, bad)
+    told = [line.strip().partition(";")[0] for line in str(refused.value).splitlines()[1:]]
+    assert told == [
+        "task 1: prompt: missing",
+        "task 2: check: 0 of them",
+        f"task 2: commit: {APP} has no commit {'d' * 40}",
+        "task 3: concerns: there is no correction k-2222222222",
+    ]
+    with pytest.raises(UserError, match="the file is of /elsewhere") as refused:
+        bringing(store).bring(replace(file, project="/elsewhere"), bad)
+    assert "task 2: check" in str(refused.value)
+    assert "k-2222222222" not in str(refused.value)
+    with pytest.raises(UserError, match="task 2: check"):
+        bringing(store).bring(replace(file, task=(one(), one(REQUESTS[1]))), bad)
+    assert store.find(Task) == ()
+
+
+def test_what_a_task_concerned_stays_its_word_once_that_is_forgotten() -> None:
+    """An exported task comes back as it is, whatever became of the correction; a new one may not name it."""
+    store = MemoryStore()
+    held = replace(known(), concerns=("k-0123456789",))
+    store.commit(held)
+    assert bring(store, replace(as_written(held), concerns=held.concerns)).tasks == (held,)
+    with pytest.raises(UserError, match="there is no correction"):
+        bring(store, one(REQUESTS[1], concerns=held.concerns))
+
+
+def test_a_task_that_begins_with_nothing_comes_back() -> None:
+    """Its session made all its files: that start is written and read as what it is."""
+    store = MemoryStore()
+    held = replace(known(), workspace=FilesSource())
+    store.commit(held)
+    assert bring(store, replace(as_written(held), commit=None, empty=True)).tasks == (held,)
+    (made,) = bring(store, replace(one(REQUESTS[1]), commit=None, empty=True)).tasks
+    assert made.workspace == FilesSource()
 
 
 def test_where_the_work_begins_comes_with_a_task() -> None:

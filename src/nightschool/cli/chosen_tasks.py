@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Self
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
-    from nightschool.rules.task_file import TaskFile
+    from collections.abc import Sequence
+
+    from nightschool.rules.task_file import TaskFile, Wrong
     from nightschool.stages.prepare import Preparation, Prepared
     from nightschool.wiring import Parts
 
@@ -20,6 +22,8 @@ class Given:
 
     path: Path
     file: TaskFile
+    wrong: Sequence[Wrong]
+    """What is wrong with it: told with what is found wrong when it is taken."""
     root: str
 
     @classmethod
@@ -33,7 +37,8 @@ class Given:
             raise UserError("--tasks: a file is of one project: name one, and leave --all-projects away")
         from nightschool.cli.task_files import read_tasks  # noqa: PLC0415
 
-        return cls(path=path, file=read_tasks(path), root=root)
+        file, wrong = read_tasks(path)
+        return cls(path=path, file=file, wrong=wrong, root=root)
 
     def permit(self, parts: Parts) -> list[str]:
         """Refuses a file that nobody has reviewed, unless what works on it costs nothing. Gives what the
@@ -42,7 +47,7 @@ class Given:
         from nightschool.wiring import SCRIPTED  # noqa: PLC0415
 
         name, _ = parts.runner_name()
-        if name != SCRIPTED:
+        if name != SCRIPTED and not self.wrong:
             refuse_unreviewed(self.path, self.file, name)
         return [f"practised were the tasks of {self.path} alone; no transcript was read"]
 
@@ -50,12 +55,12 @@ class Given:
         """Takes the tasks, as `tasks import` does, and no session."""
         from nightschool.cli.task_files import bringing  # noqa: PLC0415
 
-        if not any(one.concerns for one in self.file.task):
+        if not self.wrong and not any(one.concerns for one in self.file.task):
             raise UserError(
                 f"{self.path}: no task of it concerns a correction, so there is nothing to practise; an "
                 "exported file lists the corrections, and `concerns` of a task names them"
             )
-        return preparation.taken(bringing(parts, self.root, self.path).bring(self.file).tasks)
+        return preparation.taken(bringing(parts, self.root, self.path).bring(self.file, self.wrong).tasks)
 
     def unreviewed(self) -> list[str]:
         """What a plan says of it."""

@@ -19,7 +19,9 @@ from nightschool.cli.tasks import SIDES, about, first_line, said_of, standing_of
 from nightschool.core.errors import NotAllowed, UserError
 
 if TYPE_CHECKING:
-    from nightschool.rules.task_file import TaskFile
+    from collections.abc import Sequence
+
+    from nightschool.rules.task_file import TaskFile, Wrong
     from nightschool.stages.bring import Bringing, Brought
     from nightschool.wiring import Parts
 
@@ -62,18 +64,34 @@ def export(
         every = [
             task for task in store.find(Task, root) if task.id not in marked or marked[task.id].out is None
         ]
-        tasks = [task for task in dict.fromkeys(found or every) if can_be_written(task)]
+        asked = list(dict.fromkeys(found or every))
+        tasks = [task for task in asked if can_be_written(task)]
         candidates = [one for one in store.find(Candidate) if one.project in {"", root}]
         if not tasks:
-            raise UserError(f"{root} has no task to export; `nightschool tasks` tells why")
+            raise UserError(
+                "; ".join(_no_text([task.id for task in asked]))
+                or f"{root} has no task to export; `nightschool tasks` tells why"
+            )
         write_private(path, written(root, tasks, candidates, said_of(store)))
     document = {"file": path, "project": root, "tasks": [task.id for task in tasks]}
+    document["left_out"] = [task.id for task in asked if task not in tasks]
     bring = f"nightschool tasks import {shlex.quote(str(file))}"
     told: list[Piece | str] = [
         Line(f"{counted(len(tasks), 'task')} written to {path}", "bold"),
+        *_no_text([task.id for task in asked if task not in tasks]),
         f"next: edit it, then {bring}",
     ]
     return Output(json=json).result(document, told)
+
+
+def _no_text(left_out: Sequence[str]) -> list[str]:
+    """What a file of text cannot hold and give back as it is."""
+    if not left_out:
+        return []
+    return [
+        f"not written, since it holds what a file of text cannot give back (bytes, a mode, signs that do not "
+        f"show): {', '.join(left_out)}; such a task serves as it is"
+    ]
 
 
 def import_(file: File, *, project: Project = None, json: Json = False) -> ExitCode:
@@ -88,7 +106,8 @@ def import_(file: File, *, project: Project = None, json: Json = False) -> ExitC
     \b
     The file has format, project, reviewed, and for each [[task]]:
       prompt    the request, in your words
-      commit    whole id of the commit it begins with; or [[task.file]] with path and text
+      commit    whole id of the commit it begins with; or [[task.file]] with path and text; or
+                empty = true for an empty folder
       folder    where in the project the agent starts; left out: at its top
       concerns  ids of the corrections it is about, as an exported file lists them; may be empty
       reviewed  true once you have read it
@@ -103,16 +122,16 @@ def import_(file: File, *, project: Project = None, json: Json = False) -> ExitC
     """
     from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no store
 
-    tasks = read_tasks(file)
+    tasks, wrong = read_tasks(file)
     root = root_of(project)
     with opening() as parts, parts.store.hold("cycle"):
-        brought = bringing(parts, root, file).bring(tasks)
+        brought = bringing(parts, root, file).bring(tasks, wrong)
         return Output(json=json).result(_document(file, tasks, brought), _told(parts, file, brought))
 
 
-def read_tasks(file: Path) -> TaskFile:
-    """The tasks of a file, validated to the field."""
-    from nightschool.rules.task_file import parsed  # noqa: PLC0415 - help needs no rules
+def read_tasks(file: Path) -> tuple[TaskFile, Sequence[Wrong]]:
+    """The tasks of a file without the fields that are wrong, and what is wrong with it."""
+    from nightschool.rules.task_file import read  # noqa: PLC0415 - help needs no rules
 
     path = typed(file)
     try:
@@ -129,7 +148,7 @@ def read_tasks(file: Path) -> TaskFile:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"{file} is no UTF-8 at byte {error.start}: save it as UTF-8") from None
-    return parsed(text, str(file))
+    return read(text, str(file))
 
 
 def bringing(parts: Parts, root: str, file: Path) -> Bringing:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -29,6 +30,14 @@ MOST_CHECKS = 10
 MOST_TERM = 200
 MOST_FILES = 500
 MOST_FILE_TEXT = 5_000_000
+Wrong = tuple[int, str]
+"""The number of a task in its file, 0 for the file itself, and what is wrong with it, its place included."""
+WHOLE = ""
+"""In the place of a field: all of them."""
+STARTS = frozenset({"commit", "file", "empty"})
+"""Fields that say what the work begins with."""
+SKETCH = "-"
+"""In the place of a request that is none."""
 TOLD = 8
 """Faults of a file that are told at once."""
 
@@ -61,6 +70,8 @@ class WrittenTask(Value):
     split: Literal["train", "holdout"] | None = None
     prompt: str
     commit: str | None = None
+    empty: bool = False
+    """The work begins with an empty folder: all its files were made in it."""
     folder: str = ""
     concerns: tuple[str, ...] = ()
     check: tuple[Annotated[Check, Field(discriminator="kind")], ...] = ()
@@ -90,20 +101,69 @@ _KINDS: Mapping[str, type[Any]] = {"task": WrittenTask, "file": ShownFile, **CHE
 
 def parsed(text: str, where: str) -> TaskFile:
     """The file that a text is, every field as it must be. Raises `UserError` with all that is wrong."""
+    found, wrong = read(text, where)
+    if wrong:
+        raise UserError(faults(where, [why for _, why in wrong]))
+    return found
+
+
+def read(text: str, where: str) -> tuple[TaskFile, list[Wrong]]:
+    """A file without what is wrong in it, and all that is: so that what a store has to say of the rest is
+    told with that. Raises `UserError` where it is no TOML at all."""
     try:
         # As JSON: a list of TOML is then as good as a tuple, and all else is strict. What TOML has and JSON
         # has not (a date) stays a fault of its own field.
-        document = json.dumps(tomllib.loads(text), default=lambda value: {"toml": str(value)})
+        document = json.loads(json.dumps(tomllib.loads(text), default=lambda value: {"toml": str(value)}))
     except (ValueError, RecursionError) as error:  # TOMLDecodeError is one
         raise UserError(f"{where}: no TOML: {error}; mend that line") from None
+    wrong: list[Wrong] = []
+    bad: defaultdict[int, set[str]] = defaultdict(set)
     try:
-        found = _FILE.validate_json(document, strict=True)
+        found = _FILE.validate_json(json.dumps(document), strict=True)
     except ValidationError as error:
-        raise UserError(faults(where, [_fault(one) for one in error.errors(include_url=False)])) from None
-    wrong = list(_wrong(found))
-    if wrong:
-        raise UserError(faults(where, wrong))
-    return found
+        for one in error.errors(include_url=False):
+            number, field = _spot(one["loc"])
+            wrong.append((number, _fault(one)))
+            bad[number].add(field)
+        found = _FILE.validate_json(json.dumps(_sketch(document, bad)), strict=True)
+    else:
+        wrong += _wrong_head(found)
+    for number, task in enumerate(found.task, start=1):
+        for field, why in _wrong(task):
+            if not bad[number] & {field, WHOLE} and not (field == "commit" and bad[number] & STARTS):
+                wrong.append((number, f"task {number}: {why}"))
+                bad[number].add(field)
+    tasks = tuple(_without(one, bad[number]) for number, one in enumerate(found.task, start=1))
+    return replace(found, task=tasks), sorted(wrong, key=lambda one: one[0])
+
+
+def _spot(place: Sequence[object]) -> tuple[int, str]:
+    """The task that a fault is in, from 1 (0: none, but the file), and the field of it."""
+    if len(place) > 1 and place[0] == "task" and isinstance(place[1], int):
+        return place[1] + 1, str(place[2]) if len(place) > 2 else WHOLE
+    return 0, str(place[0]) if place else WHOLE
+
+
+def _sketch(document: Mapping[str, Any], bad: Mapping[int, set[str]]) -> dict[str, object]:
+    """A file without the fields that are of a wrong type."""
+    head = {key: value for key, value in document.items() if key not in bad.get(0, ()) and key != "task"}
+    tasks = document.get("task") if "task" not in bad.get(0, ()) else None
+    return {
+        "project": "",
+        **head,
+        "format": FORMAT,
+        "task": [
+            {"prompt": SKETCH}
+            if WHOLE in (fields := bad.get(number, set()))
+            else {"prompt": SKETCH, **{key: value for key, value in one.items() if key not in fields}}
+            for number, one in enumerate(tasks or (), start=1)
+        ],
+    }
+
+
+def _without(one: WrittenTask, bad: set[str]) -> WrittenTask:
+    bare: dict[str, Any] = {field.name: field.default for field in fields(one)} | {"prompt": SKETCH}
+    return replace(one, **{name: value for name, value in bare.items() if name in bad})
 
 
 def faults(where: str, wrong: Sequence[str]) -> str:
@@ -143,15 +203,18 @@ def _steps(place: Sequence[object]) -> Iterator[str]:
         yield f"{part} {behind + 1}" if isinstance(behind, int) else str(part)
 
 
-def _wrong(file: TaskFile) -> Iterator[str]:
-    """What no type says."""
+def _wrong_head(file: TaskFile) -> Iterator[Wrong]:
+    """What no type says of the file itself."""
     if not file.task:
-        yield "task: there is none; each begins with a line [[task]]"
+        yield 0, "task: there is none; each begins with a line [[task]]"
     if len(file.task) > MOST_TASKS:
-        yield f"task: {len(file.task)} of them, at most {MOST_TASKS}; part the file"
-    for number, one in enumerate(file.task, start=1):
-        for text in (*_wrong_task(one), *_wrong_checks(one.check), *_wrong_files(one.file)):
-            yield f"task {number}: {text}"
+        yield 0, f"task: {len(file.task)} of them, at most {MOST_TASKS}; part the file"
+
+
+def _wrong(one: WrittenTask) -> Iterator[tuple[str, str]]:
+    """What no type says of a task, each with its field: the first word of what is said."""
+    for why in (*_wrong_task(one), *_wrong_checks(one.check), *_wrong_files(one.file)):
+        yield why.partition(":")[0].partition(" ")[0], why
 
 
 def _wrong_task(one: WrittenTask) -> Iterator[str]:
@@ -169,8 +232,9 @@ def _wrong_task(one: WrittenTask) -> Iterator[str]:
             "commit: must be a whole object id; `git rev-parse HEAD` prints one",
         ),
         (
-            (one.commit is None) == (not one.file),
-            "commit: say what the work begins with: either a commit, or [[task.file]] with path and text",
+            (one.commit is not None) + bool(one.file) + one.empty != 1,
+            "commit: say what the work begins with: either a commit, or [[task.file]] with path and text, or "
+            "empty = true for an empty folder",
         ),
         (
             bool(one.folder) and not _inside(one.folder),
@@ -264,10 +328,12 @@ def written(
 
 
 def can_be_written(task: Task) -> bool:
-    """Whether a file can hold it: what it begins with is text."""
-    return isinstance(task.workspace, GitSource) or all(
-        _text_of(file.content) is not None and file.mode == 0o644 for file in task.workspace.files
-    )
+    """Whether a file can hold it: what it begins with is text, and all of it is what may be read back."""
+    if isinstance(task.workspace, FilesSource) and any(
+        _text_of(file.content) is None or file.mode != 0o644 for file in task.workspace.files
+    ):
+        return False
+    return not read(written(task.project or ".", [task], (), {}), "")[1]
 
 
 def _task(task: Task, said: Mapping[str, str]) -> Iterator[str]:
@@ -280,6 +346,8 @@ def _task(task: Task, said: Mapping[str, str]) -> Iterator[str]:
     yield f"prompt = {_several_lines(task.prompt)}"
     if isinstance(task.workspace, GitSource):
         yield f"commit = {_quoted(task.workspace.commit)}"
+    elif not task.workspace.files:
+        yield "empty = true  # it begins with an empty folder"
     if task.folder:
         yield f"folder = {_quoted(task.folder)}"
     words = "; ".join(_one_line(said[name]) for name in task.concerns if name in said)

@@ -34,7 +34,7 @@ from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.marks import standings
 from nightschool.rules.prose import tokens
 from nightschool.rules.splits import ALIKE, first_prompt, side
-from nightschool.rules.task_file import TaskFile, WrittenTask, faults
+from nightschool.rules.task_file import TaskFile, WrittenTask, Wrong, faults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,29 +86,36 @@ class Bringing:
     _taught: Counter[str] = field(default_factory=Counter)
     """Train clusters by candidate."""
 
-    def bring(self, file: TaskFile) -> Brought:
-        """Raises `UserError` with all that is wrong; then nothing is stored."""
-        if file.project != self.project:
+    def bring(self, file: TaskFile, bad: Sequence[Wrong] = ()) -> Brought:
+        """Raises `UserError` with all that is wrong, `bad` of it known from reading the file, of which
+        what was wrong is not in `file`; then nothing is stored."""
+        wrong = list(bad)
+        # Where the project itself is missing, its line is told already.
+        if file.project != self.project and not any(number == 0 for number, _ in bad):
             text = (
                 f"project: the file is of {file.project}, and this is {self.project}; go there (or --project)"
             )
-            raise UserError(faults(self.where, [text]))
+            raise UserError(faults(self.where, [text, *(why for _, why in bad)]))
         self._look()
-        wrong: list[str] = []
         tasks: dict[str, Task] = {}
         new: dict[str, Record] = {}
         edited: list[tuple[str, str]] = []
         read: list[str] = []
+        unfit = {number for number, _ in bad}
         for number, one in enumerate(file.task, start=1):
             try:
                 known = self._known(one)
+                if number in unfit:
+                    wrong += [(number, f"task {number}: {why}") for why in self._against(one, known)]
+                    continue
                 task, assignment = self._task(one, known)
                 self._not_ignored(task)
-            except _Unfit as unfit:
-                wrong += [f"task {number}: {why}" for why in unfit.why]
+            except _Unfit as error:
+                wrong += [(number, f"task {number}: {why}") for why in error.why]
                 continue
             if task.id in tasks:
-                wrong.append(f"task {number}: is the same as another one of the file; take one of them out")
+                why = f"task {number}: is the same as another one of the file; take one of them out"
+                wrong.append((number, why))
             tasks[task.id] = task
             if assignment is not None:
                 new |= {f"task {task.id}": task, f"assignment {assignment.id}": assignment}
@@ -117,7 +124,8 @@ class Bringing:
             if file.reviewed and one.reviewed:
                 read.append(task.id)
         if wrong:
-            raise UserError(faults(self.where, wrong))
+            in_order = sorted(wrong, key=lambda one: one[0])
+            raise UserError(faults(self.where, [why for _, why in in_order]))
         marks = self._reviews([tasks[name] for name in read])
         self.store.commit(*new.values(), *marks)
         return Brought(
@@ -170,7 +178,7 @@ class Bringing:
     def _task(self, one: WrittenTask, known: Task | None) -> tuple[Task, Assignment | None]:
         """The task, and its assignment where it is new."""
         prompt = self.redact(one.prompt)
-        if wrong := [*self._plain(one), *self._no_commit(one, known), *self._no_correction(one)]:
+        if wrong := self._against(one, known):
             raise _Unfit(*wrong)
         workspace = self._workspace(one)
         concerns = tuple(sorted(set(one.concerns)))
@@ -210,16 +218,21 @@ class Bringing:
         )
         return task, Assignment(cluster=cluster, split=split, sessions=(session,))
 
+    def _against(self, one: WrittenTask, known: Task | None) -> list[str]:
+        return [*self._plain(one), *self._no_commit(one, known), *self._no_correction(one, known)]
+
     def _not_ignored(self, task: Task) -> None:
         why = self.ignoring.task(task)
         if why is not None:
             raise _Unfit(f"is left out {why.detail}; take it out of the file, or change that list")
 
-    def _no_correction(self, one: WrittenTask) -> list[str]:
+    def _no_correction(self, one: WrittenTask, known: Task | None) -> list[str]:
+        """What a known task concerned stays its word, also where that was forgotten since."""
+        before = () if known is None else known.concerns
         return [
             f"concerns: there is no correction {name}; an exported file lists them at its top"
             for name in one.concerns
-            if self.store.get(Candidate, name) is None
+            if name not in before and self.store.get(Candidate, name) is None
         ]
 
     def _no_commit(self, one: WrittenTask, known: Task | None) -> list[str]:
