@@ -195,6 +195,39 @@ def test_secrets_are_replaced(tmp_path: Path) -> None:
         assert "hunter2" not in repr(result)
 
 
+def test_messages_that_are_none_are_named(tmp_path: Path) -> None:
+    """In a document and in what a journal sets anew; the messages around them count."""
+    rows: list[Any] = [said(1, "user", "go"), 7, said(2, "gemini", "", toolCalls=[call(1, "success"), 7])]
+    result = read_file(SOURCE, document(tmp_path / "x.json", rows))
+    assert result.session is not None
+    assert (words(result.session), len(result.session.calls)) == (["go"], 1)
+    assert sorted((out.reason, out.offset) for out in result.left_out) == [
+        ("bad-record", 2),
+        ("bad-record", 3),
+    ]
+    assert len(result.session.warnings) == 2
+    lines: list[Any] = [HEAD, {"$set": {"messages": rows}}, {"$set": {"messages": 7}}]
+    journal = read_file(SOURCE, write_rows(tmp_path / "x.jsonl", lines))
+    assert journal.session is not None
+    assert words(journal.session) == ["go"]
+    place = len(json.dumps(HEAD, separators=(",", ":"))) + 1
+    assert [out.offset for out in journal.left_out][:2] == [
+        place,
+        place + len(json.dumps(lines[1], separators=(",", ":"))) + 1,
+    ]
+
+
+def test_a_folders_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """The session then names no project, and it is said why."""
+    path = document(tmp_path / "app/chats/x.json", [said(1, "user", "go")])
+    for spoil in ((tmp_path / "app/.project_root").mkdir, (tmp_path / "app/.project_root").rmdir):
+        spoil()
+        result = read_file(SOURCE, path)
+        assert result.session is not None
+        assert result.session.project is None
+        assert len(result.left_out) == (spoil.__name__ == "mkdir")
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b"{" * 3000, b'{"messages": 7}', b"text"])
 def test_what_is_no_session_of_it_is_named(content: bytes, tmp_path: Path) -> None:
     """Whatever the file holds: nothing is raised, nothing is read, and it is said."""

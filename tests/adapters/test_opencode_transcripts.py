@@ -265,20 +265,81 @@ def test_odd_rows_stop_nothing(database: Store, home: Path) -> None:
     database.writer.execute("insert into part values ('p', 'm1', 'ses_a', 0, 0, '7')")
     database.message("ses_a", "user", said("go"), {"type": "text", "text": 7}, time={"created": 10**30})
     database.message("ses_a", "assistant", {"type": "tool", "callID": "c", "state": []}, call(1, input=7))
-    assert words(found(home)["ses_a"]) == ["go"]
+    database.writer.execute("insert into part values ('q', 'm1', 'ses_a', 0, 0, cast(x'ff' as text))")
+    database.writer.commit()
+    (ref,) = SOURCE.discover(Roots(home=str(home)))
+    result = SOURCE.read(ref, None)
+    assert result.session is not None
+    assert words(result.session) == ["go"]
+    assert sorted(out.detail for out in result.left_out) == [
+        "message, row 1: no JSON: Expecting property name enclosed in double quotes",
+        "part, row 1: it must be an object, not a number",
+        "part, row 6: not UTF-8 at byte 0",
+        "session, row 1, permission: no JSON",
+    ]
+    assert {(out.path, out.reason, out.offset) for out in result.left_out} == {
+        (str(database.path), "bad-record", None)
+    }
+    assert len(result.session.warnings) == 4
 
 
 def test_a_name_in_a_file_is_no_way_out_of_the_folder(tmp_path: Path, home: Path) -> None:
     """Ids of messages name folders: one that climbs is not followed."""
     (tmp_path / "out").mkdir()
     (tmp_path / "out/x.json").write_text(json.dumps({"type": "text", "text": "stolen"}))
-    storage = home / ".local/share/opencode/storage"
     climbs = "../" * 6 + "out"
-    for place, content in (
-        ("session/p/ses_a.json", {"id": "ses_a", "projectID": "p", "directory": "/x"}),
-        ("message/ses_a/m.json", {"id": climbs, "role": "user", "time": {"created": AT}}),
-    ):
+    head = {"id": "ses_a", "projectID": "p", "directory": "/x"}
+    message = {"id": climbs, "role": "user", "time": {"created": AT}}
+    for place in ({"session/p/ses_a.json": head, "message/ses_a/m.json": message},):
+        planted(home, place)
+    (ref,) = SOURCE.discover(Roots(home=str(home)))
+    result = SOURCE.read(ref, None)
+    assert result.session is not None
+    assert words(result.session) == []
+    assert ["names no folder" in out.detail for out in result.left_out] == [True]
+
+
+def planted(home: Path, files: Mapping[str, object]) -> Path:
+    """A tree of these files; what is bytes is no JSON, what is None a folder in the file's place."""
+    storage = home / ".local/share/opencode/storage"
+    for place, content in files.items():
         file = storage / place
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps(content))
-    assert words(found(home)["ses_a"]) == []
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            file.mkdir()
+        else:
+            file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return storage
+
+
+def test_files_of_a_tree_that_cannot_be_read_are_named(home: Path) -> None:
+    """A message, a part or a folder that is damaged costs itself and is named with its file and offset;
+    none of them is taken for an empty one."""
+    storage = planted(
+        home,
+        {
+            "session/p/ses_a.json": {"id": "ses_a", "projectID": "p", "directory": "/x"},
+            "message/ses_a/m1.json": {"id": "m1", "role": "user", "time": {"created": AT}},
+            "message/ses_a/m2.json": b'{"id": "m2", "role"',
+            "message/ses_a/m3.json": None,
+            "message/ses_a/m4.json": {"id": "m4", "role": "user", "time": {"created": AT + 1}},
+            "part/m1/p1.json": said("go"),
+            "part/m1/p2.json": b"",
+            "part/m1/p3.json": b"7",
+            "part/m4": b"a file in the place of a folder",
+        },
+    )
+    (ref,) = SOURCE.discover(Roots(home=str(home)))
+    result = SOURCE.read(ref, None)
+    assert result.session is not None
+    assert words(result.session) == ["go"]
+    assert [
+        (Path(out.path).relative_to(storage).as_posix(), out.reason, out.offset) for out in result.left_out
+    ] == [
+        ("message/ses_a/m2.json", "bad-record", 0),
+        ("message/ses_a/m3.json", "unreadable", None),
+        ("part/m1/p2.json", "bad-record", 0),
+        ("part/m1/p3.json", "bad-record", 0),
+        ("part/m4", "unreadable", None),
+    ]
+    assert [str(storage / "part/m1/p2.json") in told for told in result.session.warnings].count(True) == 1

@@ -27,7 +27,7 @@ def test_rows_carry_their_bytes(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes('{"a":"ü"}\n\n{"b":2}\n'.encode())
     found, opened = read(path)
-    assert found == [(0, 11, {"a": "ü"}), (12, 20, {"b": 2})]
+    assert found == [Row(0, 11, {"a": "ü"}), Row(12, 20, {"b": 2})]
     assert opened.position == 20
     assert opened.left_out == []
 
@@ -40,7 +40,7 @@ def test_a_bad_line_costs_itself(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b'{"a":1}\n' + line + b'\n{"b":2}\n')
     found, opened = read(path)
-    assert {"a": 1} in [value for _, _, value in found]
+    assert {"a": 1} in [row.value for row in found]
     assert found[-1][2] == {"b": 2}
     assert [(out.reason, out.offset) for out in opened.left_out] == [("bad-record", 8)]
 
@@ -50,7 +50,7 @@ def test_rows_run_together_are_both_read(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes('{"a":"ü"}{"b":2} {"c":3}\n{"d":4}{"e\n'.encode())
     found, opened = read(path)
-    assert [(offset, value) for offset, _, value in found] == [
+    assert [(row.offset, row.value) for row in found] == [
         (0, {"a": "ü"}),
         (10, {"b": 2}),
         (17, {"c": 3}),
@@ -85,12 +85,12 @@ def test_half_a_last_line_is_left_for_later(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b'{"a":1}\n{"b":')
     found, opened = read(path)
-    assert [value for _, _, value in found] == [{"a": 1}]
+    assert [row.value for row in found] == [{"a": 1}]
     assert (opened.position, opened.left_out) == (8, [])
     since = opened.offset("s", session="", carry="")
     path.write_bytes(b'{"a":1}\n{"b":2}')
     found, opened = read(path, since)
-    assert found == [(8, 15, {"b": 2})]
+    assert found == [Row(8, 15, {"b": 2})]
     assert not opened.restarted
 
 
@@ -115,7 +115,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pyt
     path = tmp_path / "x"
     path.write_bytes(b'{"a":"' + b"x" * 500 + b'"}\n{"b":2}\n{"c":"' + b"x" * 500)
     found, opened = read(path)
-    assert [value for _, _, value in found] == [{"b": 2}]
+    assert [row.value for row in found] == [{"b": 2}]
     assert [(out.offset, "longer" in out.detail) for out in opened.left_out] == [(0, True)]
     assert path.read_bytes()[opened.position :].startswith(b'{"c"')
 
@@ -135,7 +135,7 @@ def test_a_file_of_another_kind_is_told_in_few_words(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"no\n" * (rows.MOST_NAMED + 50) + b'{"a":1}\n')
     found, opened = read(path)
-    assert [value for _, _, value in found] == [{"a": 1}]
+    assert [row.value for row in found] == [{"a": 1}]
     assert len(opened.left_out) == rows.MOST_NAMED + 1
     assert opened.left_out[-1] == LeftOut(
         path=str(path), reason="bad-record", offset=3 * rows.MOST_NAMED, detail="50 more from here on"
@@ -192,5 +192,5 @@ def test_reading_in_two_halves_is_reading_at_once(
     first, opened = read(path)
     path.write_bytes(content)
     second, opened = read(path, opened.offset("s", session="", carry=""))
-    assert [value for _, _, value in first + second] == values
+    assert [row.value for row in first + second] == values
     assert opened.left_out == []

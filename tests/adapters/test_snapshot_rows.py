@@ -16,8 +16,8 @@ from nightschool.adapters.snapshot_rows import SnapshotRows, open_document
 from nightschool.core.sessions import LeftOut, Offset, TranscriptRef
 
 
-def messages(document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    return [row for row in document.get("messages", ()) if isinstance(row, dict)]
+def messages(document: Mapping[str, Any]) -> Iterable[object]:
+    return list(document.get("messages", ()))
 
 
 def opened(path: Path, since: Offset | None = None, part: str = "") -> SnapshotRows | LeftOut:
@@ -32,9 +32,10 @@ def test_rows_carry_their_number_and_the_cursor_what_was_seen(tmp_path: Path) ->
     file = opened(path, part="one")
     assert isinstance(file, SnapshotRows)
     with file:
-        assert list(file.rows()) == [Row(0, 1, {"a": 1}), Row(1, 2, {"b": "ü"})]
+        assert list(file.rows()) == [Row(0, 1, {"a": 1}), Row(2, 3, {"b": "ü"})]
+    assert [(out.reason, out.offset) for out in file.left_out] == [("bad-record", 1)]
     offset = file.offset("x", session="s", carry="")
-    assert (offset.id, offset.size, offset.position) == (f"x:{path}#one", 9, 2)
+    assert (offset.id, offset.size, offset.position) == (f"x:{path}#one", 9, 3)
     assert not file.restarted
     again = opened(path, offset)
     assert isinstance(again, SnapshotRows)

@@ -6,17 +6,18 @@ import json
 import os
 import re
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple, Protocol, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import orjson
 
-from nightschool.core.sessions import LeftOut, Offset, TranscriptRef, in_text
+from nightschool.core.sessions import Became, LeftOut, Offset, TranscriptRef, in_text
 from nightschool.core.values import digest_bytes
 
 HEAD = 1024
@@ -55,6 +56,8 @@ class Row(NamedTuple):
     offset: int
     end: int
     value: dict[str, Any]
+    fate: tuple[Became, str] | None = None
+    """What became of it by later rows, where they were read before it is taken."""
 
 
 def nothing_is_dull(line: bytes) -> bool:
@@ -63,30 +66,9 @@ def nothing_is_dull(line: bytes) -> bool:
     return False
 
 
-class Rows(Protocol):
-    """What a transcript is read from, row by row: lines of a file, or what a snapshot holds."""
-
-    path: str
-    position: int
-    restarted: bool
-    left_out: list[LeftOut]
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def just_before(self) -> str: ...
-
-    def rows(self, dull: Callable[[bytes], bool] = ...) -> Iterator[Row]: ...
-
-    def offset(self, source: str, *, session: str, carry: str) -> Offset: ...
-
-
-@dataclass(slots=True)
-class RowFile:
-    """An open file as long as it was when it was opened: what is appended meanwhile is left for later.
+@dataclass(slots=True, kw_only=True)
+class Rows(ABC):
+    """What a transcript is read from, row by row: lines of a file, or what a snapshot holds.
 
     `position` is where the next read goes on: always behind what `rows` has given out or reported.
     """
@@ -95,9 +77,11 @@ class RowFile:
     size: int
     mtime: datetime
     head: str
-    start: int
+    """Tells one content from another that took its place."""
     restarted: bool
-    file: BinaryIO
+    part: str = ""
+    counted: str = "byte"
+    """What offsets are: bytes of the file, or rows of a document."""
     position: int = 0
     faults: int = 0
     left_out: list[LeftOut] = field(default_factory=list)
@@ -108,13 +92,54 @@ class RowFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self.file.close()
+        return None
 
     def just_before(self) -> str:
         """What an earlier read has read last, up to a bound: secrets in it may be said again."""
+        return ""
+
+    @abstractmethod
+    def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
+        """All objects that are new. A line that is `dull` by its first bytes is not parsed, unless another
+        row may be hidden in it."""
+
+    def leave_out(self, reason: str, offset: int | None, detail: str, path: str | None = None) -> None:
+        """Name what cannot be read, here or in a file that belongs to it; of many the first, and how many."""
+        self.faults += 1
+        more = self.faults - MOST_NAMED
+        if more > 1:
+            self.left_out[-1] = replace(self.left_out[-1], detail=f"{more} more from here on")
+        else:
+            self.left_out.append(LeftOut(path=path or self.path, reason=reason, offset=offset, detail=detail))
+
+    def offset(self, source: str, *, session: str, carry: str) -> Offset:
+        """The cursor behind all that was read."""
+        return Offset(
+            source=source,
+            path=self.path,
+            position=self.position,
+            size=self.size,
+            mtime=self.mtime,
+            head=self.head,
+            session=session,
+            carry=carry,
+            part=self.part,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class RowFile(Rows):
+    """An open file as long as it was when it was opened: what is appended meanwhile is left for later."""
+
+    start: int
+    file: BinaryIO
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.file.close()
+
+    def just_before(self) -> str:
         begin = max(0, self.start - REMEMBERED)
         try:
             content = os.pread(self.file.fileno(), self.start - begin, begin)
@@ -123,14 +148,12 @@ class RowFile:
         return content.decode("utf-8", "replace")
 
     def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
-        """All objects from `start` on. A line that is `dull` by its first bytes is not parsed, unless
-        another row may be hidden in it."""
         self.position = self.start
         try:
             self.file.seek(self.start)
             yield from self._rows(dull)
         except OSError as error:
-            self._leave_out("unreadable", self.position, f"reading broke off: {error.strerror or error}")
+            self.leave_out("unreadable", self.position, f"reading broke off: {error.strerror or error}")
 
     def _rows(self, dull: Callable[[bytes], bool]) -> Iterator[Row]:
         loads = orjson.loads
@@ -146,7 +169,7 @@ class RowFile:
             if not whole and len(line) == LONGEST:
                 if not self._pass_over(end):
                     return
-                self._leave_out("bad-record", start, f"longer than {LONGEST >> 20} MiB")
+                self.leave_out("bad-record", start, f"longer than {LONGEST >> 20} MiB")
                 continue
             try:
                 value = loads(line)
@@ -157,13 +180,13 @@ class RowFile:
                 yield from self._given(found, end)
                 self.position = end
                 if complaint:
-                    self._leave_out("bad-record", start, complaint)
+                    self.leave_out("bad-record", start, complaint)
                 continue
             self.position = end
             if type(value) is dict:
                 yield Row(start, end, value)
             else:
-                self._leave_out("bad-record", start, f"a row must be an object, not {_kind(value)}")
+                self.leave_out("bad-record", start, f"a row must be an object, not {kind_of(value)}")
 
     def _given(self, found: list[Row], end: int) -> Iterator[Row]:
         """Rows of one line. The last one ends where the line ends, so that no byte is read twice."""
@@ -181,27 +204,6 @@ class RowFile:
             if not part:
                 return False
         return False
-
-    def _leave_out(self, reason: str, offset: int, detail: str) -> None:
-        self.faults += 1
-        more = self.faults - MOST_NAMED
-        if more > 1:
-            self.left_out[-1] = replace(self.left_out[-1], detail=f"{more} more from here on")
-        else:
-            self.left_out.append(LeftOut(path=self.path, reason=reason, offset=offset, detail=detail))
-
-    def offset(self, source: str, *, session: str, carry: str) -> Offset:
-        """The cursor behind all that was read."""
-        return Offset(
-            source=source,
-            path=self.path,
-            position=self.position,
-            size=self.size,
-            mtime=self.mtime,
-            head=self.head,
-            session=session,
-            carry=carry,
-        )
 
 
 def file_time(seconds: float) -> datetime:
@@ -349,7 +351,7 @@ def recovered(line: bytes, start: int) -> tuple[list[Row], str]:
             told = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deep or too large"
             return found, f"no JSON: {told}"
         if not isinstance(value, dict):
-            return found, f"a row must be an object, not {_kind(value)}"
+            return found, f"a row must be an object, not {kind_of(value)}"
         ended = began + len(text[at:end].encode("utf-8"))
         found.append(Row(began, ended, value))
         began, at = ended, end
@@ -372,7 +374,8 @@ def word(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """What stands where an object should."""
     names = {list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
     return names.get(type(value), "a number")
 

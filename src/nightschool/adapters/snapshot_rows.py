@@ -1,4 +1,4 @@
-"""Rows of what an agent writes anew each time: a whole document, or one session of a database.
+"""Rows of what is read at once: a whole document, one session of a database, lines that later ones override.
 
 Relieves `rows`, which follows a file that only grows. There is no place in a document to go on from, so it
 is read whole whenever it changed, and what was known of its session gives way.
@@ -6,15 +6,13 @@ is read whole whenever it changed, and what was known of its session gives way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
-from nightschool.adapters.rows import Row, nothing_is_dull, open_file, recovered
+from nightschool.adapters.rows import Row, RowFile, Rows, kind_of, nothing_is_dull, open_file, recovered
 from nightschool.core.sessions import LeftOut, Offset, TranscriptRef, in_text
 from nightschool.core.values import digest_bytes
 
@@ -23,94 +21,110 @@ LARGEST = 256 << 20
 
 
 @dataclass(slots=True, kw_only=True)
-class SnapshotRows:
-    """The rows of a document in their order. A row's offset is its number in it, from 0."""
+class SnapshotRows(Rows):
+    """Rows in their order. In a document or a database a row's offset is its number, from 0."""
 
-    path: str
-    size: int
-    mtime: datetime
-    head: str
-    """Digest of the content."""
-    values: Iterable[Mapping[str, Any]]
-    restarted: bool
-    part: str = ""
-    position: int = 0
-    left_out: list[LeftOut] = field(default_factory=list)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
+    given: Sequence[Row]
+    before: str = ""
 
     def just_before(self) -> str:
-        """Nothing: each read begins at the first row."""
-        return ""
+        return self.before
 
     def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
         del dull
-        for number, value in enumerate(self.values):
-            self.position = number + 1
-            yield Row(number, number + 1, dict(value))
+        yield from self.given
 
-    def offset(self, source: str, *, session: str, carry: str) -> Offset:
-        """That it was read as it was then."""
-        return Offset(
-            source=source,
-            path=self.path,
-            position=self.position,
-            size=self.size,
-            mtime=self.mtime,
-            head=self.head,
-            session=session,
-            carry=carry,
-            part=self.part,
-        )
+
+def snapshot(
+    ref: TranscriptRef,
+    since: Offset | None,
+    *,
+    head: str,
+    values: Iterable[object],
+    left_out: Iterable[LeftOut] = (),
+) -> SnapshotRows:
+    """The objects among these values as rows; what is none is named by its number.
+
+    The cursor is that of the cheap look, so that a change since is seen by the next one.
+    """
+    file = SnapshotRows(
+        path=in_text(ref.path),
+        size=ref.size,
+        mtime=ref.mtime,
+        head=head,
+        restarted=since is not None,
+        part=ref.part,
+        counted="row",
+        given=(),
+        left_out=list(left_out),
+    )
+    found: list[Row] = []
+    for number, value in enumerate(values):
+        file.position = number + 1
+        if isinstance(value, dict):
+            found.append(Row(number, number + 1, value))
+        else:
+            file.leave_out("bad-record", number, f"row {number} must be an object, not {kind_of(value)}")
+    file.given = found
+    return file
+
+
+def at_once(file: RowFile, rows: Sequence[Row], *, restarted: bool) -> SnapshotRows:
+    """The rows of lines that were all read before the first is taken."""
+    return SnapshotRows(
+        path=file.path,
+        size=file.size,
+        mtime=file.mtime,
+        head=file.head,
+        restarted=restarted,
+        position=file.position,
+        faults=file.faults,
+        left_out=file.left_out,
+        given=rows,
+        before=file.just_before(),
+    )
 
 
 def open_document(
-    ref: TranscriptRef,
-    since: Offset | None,
-    rows_of: Callable[[dict[str, Any]], Iterable[Mapping[str, Any]]],
+    ref: TranscriptRef, since: Offset | None, rows_of: Callable[[dict[str, Any]], Iterable[object]]
 ) -> SnapshotRows | LeftOut:
     """A file that is one JSON object, and the rows that it holds.
 
     One that is no whole object is named and has no cursor: it may be in the middle of being written.
     """
-    path = in_text(ref.path)
-    file = open_file(ref.path)
+    content = content_of(ref.path)
+    if isinstance(content, LeftOut):
+        return content
+    document = object_in(content)
+    if isinstance(document, str):
+        reason = "bad-record" if content else "empty"
+        return LeftOut(path=in_text(ref.path), reason=reason, offset=0, detail=document)
+    return snapshot(ref, since, head=digest_bytes(content), values=rows_of(document))
+
+
+def content_of(path: str) -> bytes | LeftOut:
+    """All of a file, up to a bound, or what keeps it from being read."""
+    file = open_file(path)
     if isinstance(file, LeftOut):
         return file
     with file:
         try:
             content = file.read(LARGEST + 1)
         except OSError as error:
-            return LeftOut(path=path, reason="unreadable", detail=f"reading broke off: {error.strerror}")
+            detail = f"reading broke off: {error.strerror}"
+            return LeftOut(path=in_text(path), reason="unreadable", detail=detail)
     if len(content) > LARGEST:
-        return LeftOut(path=path, reason="unreadable", detail=f"larger than {LARGEST >> 20} MiB")
-    document = _object(content)
-    if isinstance(document, str):
-        return LeftOut(path=path, reason="bad-record" if content else "empty", offset=0, detail=document)
-    return SnapshotRows(
-        path=path,
-        size=ref.size,
-        mtime=ref.mtime,
-        head=digest_bytes(content),
-        values=rows_of(document),
-        restarted=since is not None,
-        part=ref.part,
-    )
+        return LeftOut(path=in_text(path), reason="unreadable", detail=f"larger than {LARGEST >> 20} MiB")
+    return content
 
 
-def _object(content: bytes) -> dict[str, Any] | str:
-    """The object, or what is wrong."""
+def object_in(content: bytes) -> dict[str, Any] | str:
+    """The one object of a text, or what is wrong."""
     try:
         value = orjson.loads(content)
     except ValueError:
         found, complaint = recovered(content, 0)
         if complaint or len(found) != 1:
-            return complaint or f"{len(found)} documents in one file"
+            return complaint or f"{len(found)} documents in one text"
         return found[0].value
-    return value if isinstance(value, dict) else "a document must be an object"
+    return value if isinstance(value, dict) else f"it must be an object, not {kind_of(value)}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import Conversation
-from nightschool.adapters.rows import Row, Rows, list_files, named, open_rows
+from nightschool.adapters.rows import Row, Rows, kind_of, list_files, named, open_rows
 from nightschool.core.ports import Redact, TellRow
 from nightschool.core.sessions import (
     Became,
@@ -67,9 +67,26 @@ class Reading(ABC):
             turn = self._talk.latest if of_turn else self._talk.turn_of(call_id)
             self._fates.append((what, why, turn, call_id))
 
+    def bad(self, row: Row, why: str) -> None:
+        """What a row holds in a place that is known, and is not what stands there."""
+        self._file.leave_out("bad-record", row.offset, why)
+
+    def objects(self, row: Row, value: object, what: str) -> Iterator[dict[str, Any]]:
+        """The objects of a list, such as the blocks of a message. What is none is named; no list is none."""
+        if value is not None and not isinstance(value, list):
+            self.bad(row, f"{what} must be a list, not {kind_of(value)}")
+            return
+        for item in value or ():
+            if isinstance(item, dict):
+                yield item
+            else:
+                self.bad(row, f"one of {what} must be an object, not {kind_of(item)}")
+
     def take_and_tell(self, row: Row, told: TellRow) -> None:
-        self._fates = []
+        self._fates, faults = [], self._file.faults
         self.take(row)
+        if not self._fates and self._file.faults > faults:
+            return  # what is bad stands among what was left out
         kind = self._talk.text(self.kind(row), _KIND)
         for what, why, turn, call_id in self._fates or [(Became.NOTHING, "", None, None)]:
             told(RowFate(offset=row.offset, kind=kind, became=what, why=why, turn=turn, call_id=call_id))
@@ -86,16 +103,22 @@ class Reading(ABC):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(f"byte {found.offset}: {found.detail}" for found in self._file.left_out)
+        return tuple(self._warning(found) for found in self._file.left_out)
+
+    def _warning(self, found: LeftOut) -> str:
+        place = "" if found.offset is None else f"{self._file.counted} {found.offset}: "
+        other = "" if found.path == self._file.path else f"{self._talk.short(found.path)}: "
+        return f"{other}{place}{found.detail}"
 
     def result(self, since: Offset | None, *, source: str, title: str) -> ReadResult:
-        file, left_out, session = self._file, tuple(self._file.left_out), None
+        file, session = self._file, None
         if self._known or (since is not None and since.session):
             session = self.session(since)
-        else:
+        left_out = tuple(file.left_out)
+        if session is None:
             # What is damaged in a file that is none of ours is one finding, not as many as it has lines.
             reason = "not-a-transcript" if file.position or left_out else "empty"
-            damaged = f", and what is no row at byte {left_out[0].offset}" if left_out else ""
+            damaged = f", and what is no row at {file.counted} {left_out[0].offset}" if left_out else ""
             detail = f"no row of {title} in it{damaged}"
             left_out = (LeftOut(path=file.path, reason=reason, detail=detail),)
         return ReadResult(

@@ -31,6 +31,7 @@ SUB_AGENTS = "subagents"
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _PUT_IN = re.compile(r"<(?P<tag>[a-z_]{3,40})>.*?</(?P=tag)>\s*", re.DOTALL)
 """What the client puts beside a person's words: attached files, rules, the time."""
+_ROLES = frozenset({"user", "assistant"})
 _CALLS = frozenset({"tool_use", "tool_call"})
 _RESULTS = frozenset({"tool_result", "tool-result"})
 _HIDDEN = "[REDACTED]"
@@ -59,7 +60,7 @@ def _is_ours(row: Mapping[str, Any]) -> bool:
     """Whether no other agent writes such a row."""
     message = row.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    return word(row.get("role")) in {"user", "assistant"} and "type" not in row and isinstance(content, list)
+    return word(row.get("role")) in _ROLES and "type" not in row and isinstance(content, list)
 
 
 @dataclass(slots=True)
@@ -94,10 +95,12 @@ class _Reading(Reading):
     def take(self, row: Row) -> None:
         value = row.value
         if not _is_ours(value):
+            if word(value.get("role")) in _ROLES:
+                self.bad(row, "a message without a list of blocks")
             return
         self._known = True
         self._carry.rows += 1
-        blocks = [block for block in value["message"]["content"] if isinstance(block, dict)]
+        blocks = list(self.objects(row, value["message"]["content"], "blocks"))
         speaker = Speaker.HUMAN if value["role"] == "user" else Speaker.AGENT
         name = digest_of(speaker, self._carry.rows, [word(block.get("text")) for block in blocks])[:16]
         place = Place(name, None, row.offset, row.end)

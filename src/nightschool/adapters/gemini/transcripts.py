@@ -10,7 +10,7 @@ session names no project.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ import orjson
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import RESULT_LIMIT, Place, moment
-from nightschool.adapters.rows import LONGEST, Row, Rows, open_file, open_rows, word
-from nightschool.adapters.snapshot_rows import SnapshotRows, open_document
+from nightschool.adapters.rows import LONGEST, Row, Rows, kind_of, open_file, open_rows, word
+from nightschool.adapters.snapshot_rows import SnapshotRows, at_once, content_of, open_document
 from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
@@ -34,17 +34,15 @@ from nightschool.core.sessions import (
     Session,
     Speaker,
     TranscriptRef,
+    in_text,
 )
 
 SOURCE = "gemini"
 HOME = AgentHome(variable="GEMINI_CLI_HOME", usual=".gemini", sessions=("tmp",))
 CHATS = "chats"
 ROOT_FILE = ".project_root"
-_LONGEST_PATH = 4096
 _NOTES = frozenset({"info", "warning", "error"})
 _KINDS = frozenset({"user", "gemini"}) | _NOTES
-_FATE = "$fate"
-"""What we put beside a row of the journal that a later one overrides, and why."""
 _NOT_TYPED = ("System: Please continue.", "<session_context>")
 """How user rows begin that the client put in."""
 _DENIED = ("did not allow", "denied")
@@ -89,11 +87,11 @@ def _is_ours(row: Mapping[str, Any]) -> bool:
     return word(row.get("type")) in _KINDS and "content" in row and word(row.get("id")) is not None
 
 
-def _messages(document: dict[str, Any]) -> Iterable[Mapping[str, Any]]:
+def _messages(document: dict[str, Any]) -> Iterable[object]:
     """The head of a document, then its messages."""
-    messages = document.pop("messages", None)
+    messages = document.pop("messages", [])
     yield document
-    yield from (row for row in (messages if isinstance(messages, list) else ()) if isinstance(row, dict))
+    yield from messages if isinstance(messages, list) else (messages,)
 
 
 def _is_journal(path: str) -> bool:
@@ -115,57 +113,56 @@ def _journal(ref: TranscriptRef, since: Offset | None) -> SnapshotRows | LeftOut
     standing = _Standing()
     with file:
         for row in file.rows():
-            standing.take(row.value)
-    return SnapshotRows(
-        path=file.path,
-        size=ref.size,
-        mtime=ref.mtime,
-        head=file.head,
-        values=[*standing.others, *standing.living.values(), *standing.overridden],
-        restarted=since is not None,
-        left_out=file.left_out,
-    )
+            for complaint in standing.take(row):
+                file.leave_out("bad-record", row.offset, complaint)
+        return at_once(file, standing.rows, restarted=since is not None)
 
 
 class _Standing:
-    """The messages that stand, each at the place of its first copy, since calls belong to the reply that
-    asked for them."""
+    """The rows of a journal, each with its fate: a message that was written again stands, with its newest
+    content, at the place of its first copy, since calls belong to the reply that asked for them."""
 
     def __init__(self) -> None:
-        self.living: dict[str, dict[str, Any]] = {}
-        self.others: list[dict[str, Any]] = []
-        """What is no message."""
-        self.overridden: list[dict[str, Any]] = []
+        self.rows: list[Row] = []
+        self._living: dict[str, int] = {}
+        """Where in `rows` the messages that count stand."""
 
-    def take(self, row: dict[str, Any]) -> None:
-        own, back, change = word(row.get("id")), word(row.get("$rewindTo")), row.get("$set")
-        if own is not None and word(row.get("type")) in _KINDS:
-            if own in self.living:
-                self._override(own, Became.COPY, "written again, with more")
-            self.living[own] = row
+    def take(self, row: Row) -> Iterator[str]:
+        """Gives what is wrong in it."""
+        value = row.value
+        own, back = word(value.get("id")), word(value.get("$rewindTo"))
+        if own is not None and word(value.get("type")) in _KINDS:
+            known = self._living.setdefault(own, len(self.rows))
+            if known < len(self.rows):
+                self.rows[known] = self.rows[known]._replace(value=value)
+                row = row._replace(fate=(Became.COPY, "written again: it counts where it first stood"))
+            self.rows.append(row)
             return
-        self.others.append(row)
-        if back in self.living:
-            names = list(self.living)
-            for name in names[names.index(back) :]:
-                self._override(name, Became.LEFT_OUT, "the person went back to before it")
-                del self.living[name]
+        self.rows.append(row)
+        if back in self._living:
+            names = list(self._living)
+            self._leave(names[names.index(back) :], "the person went back to before it")
+        change = value.get("$set")
         messages = change.get("messages") if isinstance(change, dict) else None
         if isinstance(messages, list):
-            self._set(messages)
+            yield from self._set(row, messages)
+        elif messages is not None:
+            yield f"messages must be a list, not {kind_of(messages)}"
 
-    def _set(self, messages: list[Any]) -> None:
+    def _set(self, row: Row, messages: list[Any]) -> Iterator[str]:
         """All messages anew: what is not among them is gone from the session."""
         named = {word(message.get("id")) for message in messages if isinstance(message, dict)}
-        for name in [name for name in self.living if name not in named]:
-            self._override(name, Became.LEFT_OUT, "taken out of the session")
-            del self.living[name]
+        self._leave([name for name in self._living if name not in named], "taken out of the session")
         for message in messages:
-            if isinstance(message, dict) and "$set" not in message and "$rewindTo" not in message:
-                self.take(message)
+            if not isinstance(message, dict):
+                yield f"a message must be an object, not {kind_of(message)}"
+            elif "$set" not in message and "$rewindTo" not in message:
+                yield from self.take(row._replace(value=message))
 
-    def _override(self, name: str, became: Became, why: str) -> None:
-        self.overridden.append({**self.living[name], _FATE: (became, why)})
+    def _leave(self, names: Sequence[str], why: str) -> None:
+        for name in names:
+            place = self._living.pop(name)
+            self.rows[place] = self.rows[place]._replace(fate=(Became.LEFT_OUT, why))
 
 
 class _Reading(Reading):
@@ -187,8 +184,8 @@ class _Reading(Reading):
     def take(self, row: Row) -> None:
         value = row.value
         self._known = self._known or _is_ours(value)
-        if _FATE in value:
-            self.became(*value[_FATE])
+        if row.fate is not None:
+            self.became(*row.fate)
             return
         at = moment(value.get("timestamp"))
         place = Place(self._talk.own_id(value.get("id")) or "", at, row.offset, row.end)
@@ -198,7 +195,7 @@ class _Reading(Reading):
                 self._prompt(_text(value.get("content")), place)
             case "gemini":
                 self.timed(at)
-                self._reply(value, place)
+                self._reply(row, place)
             case kind if kind in _NOTES:
                 self._note(_text(value.get("content")), place)
             case _ if "sessionId" in value:
@@ -231,15 +228,16 @@ class _Reading(Reading):
         else:
             self.became(Became.LEFT_OUT, "a note of the client")
 
-    def _reply(self, value: Mapping[str, Any], place: Place) -> None:
+    def _reply(self, row: Row, place: Place) -> None:
+        value = row.value
         model = word(value.get("model"))
         self._model = self._talk.short(model) if model else self._model
         text = _text(value.get("content"))
         if self._talk.said(text, self._named(place, text), self._model):
             self.became(Became.SAID)
         calls = value.get("toolCalls")
-        for call in calls if isinstance(calls, list) else ():
-            own = self._talk.own_id(call.get("id")) if isinstance(call, dict) else None
+        for call in self.objects(row, calls, "calls"):
+            own = self._talk.own_id(call.get("id"))
             if own is not None:
                 made = self._talk.call(own, str(call.get("name", "")), call.get("args"))
                 self._talk.called(made, self._named(place, own), self._model)
@@ -265,7 +263,7 @@ class _Reading(Reading):
             session_id=self._session or self._talk.short(Path(self._file.path).stem),
             source=SOURCE,
             path=self._file.path,
-            project=_project(Path(self._file.path)),
+            project=self._project(),
             started_at=self._first,
             ended_at=self._last,
             ours=self._ours,
@@ -274,6 +272,23 @@ class _Reading(Reading):
             late=self._talk.late,
             warnings=self.warnings,
         ).settled()
+
+    def _project(self) -> str | None:
+        """The folder that the file beside `chats` names."""
+        above = next((p.parent for p in Path(self._file.path).parents if p.name == CHATS), None)
+        if above is None:
+            return None
+        place = str(above / ROOT_FILE)
+        content = content_of(place)
+        if isinstance(content, LeftOut):
+            if content.reason != "vanished":
+                self._file.leave_out(content.reason, content.offset, content.detail, content.path)
+            return None
+        named = content.decode("utf-8", "replace").strip()
+        if named.startswith("/") and named.isprintable() and "\ufffd" not in named:
+            return self._talk.short(named)
+        self._file.leave_out("bad-record", 0, "it names no folder", in_text(place))
+        return None
 
 
 def _judged(call: Mapping[str, Any]) -> tuple[CallStatus | None, str]:
@@ -308,15 +323,3 @@ def _text(content: object) -> str:
     parts = content if isinstance(content, list) else []
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def _project(path: Path) -> str | None:
-    """The folder that the file beside `chats` names."""
-    above = next((parent.parent for parent in path.parents if parent.name == CHATS), None)
-    file = None if above is None else open_file(str(above / ROOT_FILE))
-    if file is None or isinstance(file, LeftOut):
-        return None
-    with file, suppress(OSError, UnicodeDecodeError):
-        named = file.read(_LONGEST_PATH).decode("utf-8").strip()
-        return named if named.startswith("/") and "\n" not in named else None
-    return None

@@ -12,7 +12,8 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from urllib.parse import quote
 
 import orjson
 
-from nightschool.adapters.rows import LONGEST, open_file
-from nightschool.core.sessions import LeftOut
+from nightschool.adapters.rows import open_file
+from nightschool.adapters.snapshot_rows import content_of, object_in
+from nightschool.core.sessions import LeftOut, in_text
 
 DATABASE = "opencode.db"
 MAGIC = b"SQLite format 3\0"
@@ -42,8 +44,9 @@ def is_database(path: str) -> bool:
     file = open_file(path)
     if isinstance(file, LeftOut):
         return False
-    with file:
+    with file, suppress(OSError):  # reading it says what is wrong
         return file.read(len(MAGIC)) == MAGIC
+    return False
 
 
 @contextmanager
@@ -61,6 +64,7 @@ def database(path: str) -> Iterator[sqlite3.Connection]:
             address = f"file:{quote(place)}?mode={mode}"
             with closing(sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS)) as connection:
                 connection.row_factory = sqlite3.Row
+                connection.text_factory = lambda text: text.decode("utf-8", "replace")
                 yield connection
         except (sqlite3.Error, OSError) as error:
             raise Unreadable(f"the database cannot be read: {error}") from error
@@ -75,53 +79,122 @@ def sessions(path: str) -> list[tuple[str, datetime]]:
         ]
 
 
-def rows_of_database(path: str, session: str) -> list[dict[str, Any]]:
+@dataclass(slots=True)
+class Found:
+    """The rows of a session, and what of it cannot be read."""
+
+    path: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def file(self, path: Path) -> dict[str, Any] | None:
+        """The object that a file of the tree holds."""
+        content = content_of(str(path))
+        if isinstance(content, LeftOut):
+            self.left_out.append(content)
+            return None
+        return self._object(content, in_text(str(path)), 0, "")
+
+    def files(self, folder: Path) -> Iterator[dict[str, Any]]:
+        """The objects of a folder's files. A folder that is not there has none."""
+        try:
+            names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".json"))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            detail = f"a folder that cannot be listed: {error.strerror}"
+            self.left_out.append(LeftOut(path=in_text(str(folder)), reason="unreadable", detail=detail))
+            return
+        for name in names:
+            value = self.file(folder / name)
+            if value is not None:
+                yield value
+
+    def below(self, folder: Path, name: object) -> Iterator[dict[str, Any]]:
+        """The same of a folder that a file names: a name that leads out of the tree leads nowhere."""
+        if isinstance(name, str) and name not in {"", ".", ".."} and "/" not in name and "\0" not in name:
+            yield from self.files(folder / name)
+        else:
+            self._bad(self.path, 0, "the id of the session, or of a message of it, names no folder")
+
+    def row(self, table: str, row: sqlite3.Row) -> dict[str, Any] | None:
+        """The object in the data of a row."""
+        return self._object(row["data"], self.path, None, f"{table}, row {row['place']}: ")
+
+    def list_or_object(self, told: Mapping[str, Any], name: str) -> Any:
+        """What a column of the session's own row holds as JSON, if anything."""
+        if not told.get(name):
+            return None
+        try:
+            return orjson.loads(told[name])
+        except (ValueError, TypeError):
+            self._bad(self.path, None, f"session, row {told['place']}, {name}: no JSON")
+            return None
+
+    def _object(self, content: object, path: str, offset: int | None, where: str) -> dict[str, Any] | None:
+        value = object_in(content) if isinstance(content, bytes) else "no text"
+        if isinstance(value, dict):
+            return value
+        self._bad(path, offset, where + (value if content else "empty"))
+        return None
+
+    def _bad(self, path: str, offset: int | None, detail: str) -> None:
+        self.left_out.append(LeftOut(path=path, reason="bad-record", offset=offset, detail=detail))
+
+
+def rows_of_database(path: str, session: str) -> Found:
     """The head of a session, then its messages in order, each with its parts. Raises `Unreadable`."""
+    found = Found(in_text(path))
     with database(path) as connection:
-        head = connection.execute("select * from session where id = ?", (session,)).fetchone()
+        head = connection.execute("select rowid as place, * from session where id = ?", (session,)).fetchone()
         if head is None:
-            return []
+            return found
         told = {key: head[key] for key in head.keys()}  # noqa: SIM118 - a Row is no mapping
-        rows = [
+        found.rows.append(
             {
                 "$kind": HEAD,
                 "id": told["id"],
                 "directory": told.get("directory"),
                 "version": told.get("version"),
                 "parentID": told.get("parent_id"),
-                "revert": _json(told.get("revert")),
-                "permission": _json(told.get("permission")),
+                "revert": found.list_or_object(told, "revert"),
+                "permission": found.list_or_object(told, "permission"),
             }
-        ]
-        parts: dict[str, list[dict[str, Any]]] = {}
-        for part in connection.execute(
-            "select id, message_id, data from part where session_id = ? order by id", (session,)
-        ):
-            parts.setdefault(part["message_id"], []).append({**_object(part["data"]), "id": part["id"]})
-        messages = connection.execute(
-            "select id, time_created, data from message where session_id = ? order by time_created, id",
-            (session,),
         )
-        rows += [_message(one["id"], _object(one["data"]), parts.get(one["id"], [])) for one in messages]
-        return rows
+        parts: dict[str, list[dict[str, Any]]] = {}
+        for row in connection.execute(
+            "select rowid as place, id, message_id, cast(data as blob) as data from part"
+            " where session_id = ? order by id",
+            (session,),
+        ):
+            part = found.row("part", row)
+            if part is not None:
+                parts.setdefault(row["message_id"], []).append({**part, "id": row["id"]})
+        for row in connection.execute(
+            "select rowid as place, id, cast(data as blob) as data from message"
+            " where session_id = ? order by time_created, id",
+            (session,),
+        ):
+            message = found.row("message", row)
+            if message is not None:
+                found.rows.append(_message(row["id"], message, parts.get(row["id"], [])))
+    return found
 
 
-def rows_of_tree(path: Path) -> list[dict[str, Any]]:
+def rows_of_tree(path: Path, head: Mapping[str, Any]) -> Found:
     """The same of a tree: `session/<project>/<session>.json`, `message/<session>/*.json`, and parts below
     `part/<message>/`, in the oldest version below `part/`."""
+    found = Found(in_text(str(path)), [{**head, "$kind": HEAD}])
     root = path.parent.parent.parent
-    head = _file(path)
-    found = [_file(file) for file in sorted((root / "message" / str(head.get("id"))).glob("*.json"))]
     flat: dict[str, list[dict[str, Any]]] = {}
-    for file in sorted((root / "part").glob("*.json")):
-        part = _file(file)
+    for part in found.files(root / "part"):
         flat.setdefault(str(part.get("messageID")), []).append(part)
-    rows: list[dict[str, Any]] = [{**head, "$kind": HEAD}]
-    for message in sorted(found, key=_born):
-        own = str(message.get("id"))
-        nested = [_file(file) for file in sorted((root / "part" / own).glob("*.json"))] if _plain(own) else []
-        rows.append(_message(own, message, nested + flat.get(own, [])))
-    return rows
+    messages = found.below(root / "message", head.get("id"))
+    for message in sorted(messages, key=_born):
+        own = message.get("id")
+        nested = list(found.below(root / "part", own))
+        found.rows.append(_message(own, message, nested + flat.get(str(own), [])))
+    return found
 
 
 def when(value: object) -> datetime | None:
@@ -134,7 +207,7 @@ def when(value: object) -> datetime | None:
         return None
 
 
-def _message(own: str, told: Mapping[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
+def _message(own: object, told: Mapping[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {**told, "$kind": MESSAGE, "id": own, "parts": parts}
 
 
@@ -143,30 +216,3 @@ def _born(message: Mapping[str, Any]) -> tuple[float, str]:
     created = time.get("created") if isinstance(time, dict) else None
     stamp = created if isinstance(created, int | float) else 0
     return float(stamp), str(message.get("id"))
-
-
-def _plain(name: str) -> bool:
-    """Whether a name out of a file is no way out of the folder."""
-    return name not in {"", ".", ".."} and "/" not in name and "\0" not in name
-
-
-def _file(path: Path) -> dict[str, Any]:
-    file = open_file(str(path))
-    if isinstance(file, LeftOut):
-        return {}
-    with file:
-        return _object(file.read(LONGEST))
-
-
-def _object(content: bytes | str) -> dict[str, Any]:
-    value = _json(content)
-    return value if isinstance(value, dict) else {}
-
-
-def _json(content: object) -> Any:
-    if not isinstance(content, bytes | str):
-        return None
-    try:
-        return orjson.loads(content)
-    except ValueError:
-        return None

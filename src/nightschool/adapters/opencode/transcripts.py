@@ -15,7 +15,7 @@ from nightschool.adapters.conversation import RESULT_LIMIT, Place
 from nightschool.adapters.opencode import store
 from nightschool.adapters.opencode.store import DATABASE, HEAD, MESSAGE, Unreadable, when
 from nightschool.adapters.rows import Row, Rows, word
-from nightschool.adapters.snapshot_rows import SnapshotRows, open_document
+from nightschool.adapters.snapshot_rows import open_document, snapshot
 from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
@@ -80,10 +80,11 @@ class OpenCodeTranscripts(TranscriptFiles):
         opened = open_document(ref, since, lambda document: [document])
         if isinstance(opened, LeftOut):
             return opened
-        head = next(iter(opened.values))
-        if "directory" in head and "projectID" in head:
-            opened.values = store.rows_of_tree(Path(ref.path))
-        return opened
+        head = opened.given[0].value
+        if "directory" not in head or "projectID" not in head:
+            return opened
+        found = store.rows_of_tree(Path(ref.path), head)
+        return snapshot(ref, since, head=opened.head, values=found.rows, left_out=found.left_out)
 
     def reading(self, file: Rows, since: Offset | None) -> Reading:
         del since  # read from its first row each time
@@ -91,20 +92,11 @@ class OpenCodeTranscripts(TranscriptFiles):
 
 
 def _of_database(ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
-    path = in_text(ref.path)
     try:
-        rows = store.rows_of_database(ref.path, ref.part)
+        found = store.rows_of_database(ref.path, ref.part)
     except Unreadable as error:
-        return LeftOut(path=path, reason="unreadable", detail=str(error))
-    return SnapshotRows(
-        path=path,
-        size=ref.size,
-        mtime=ref.mtime,
-        head=digest_of(rows),
-        values=rows,
-        restarted=since is not None,
-        part=ref.part,
-    )
+        return LeftOut(path=in_text(ref.path), reason="unreadable", detail=str(error))
+    return snapshot(ref, since, head=digest_of(found.rows), values=found.rows, left_out=found.left_out)
 
 
 def _is_ours(row: Mapping[str, Any]) -> bool:
@@ -134,6 +126,7 @@ class _Reading(Reading):
     def take(self, row: Row) -> None:
         value = row.value
         if not _is_ours(value):
+            self.bad(row, "a message without an id")
             return
         self._known = True
         if value["$kind"] == HEAD:
@@ -147,8 +140,7 @@ class _Reading(Reading):
             return
         self.timed(at)
         place = Place(self._talk.own_id(value["id"]) or "", at, row.offset, row.end)
-        parts = value.get("parts")
-        blocks = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+        blocks = list(self.objects(row, value.get("parts"), "parts"))
         match word(value.get("role")):
             case "user":
                 self._prompt(blocks, place)

@@ -10,17 +10,17 @@ Nothing in the file says whether a person or a program sent a prompt: all of the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import RESULT_LIMIT, Place, moment
-from nightschool.adapters.rows import Row, RowFile, Rows, nothing_is_dull, open_rows, word
+from nightschool.adapters.rows import Row, RowFile, Rows, open_rows, word
+from nightschool.adapters.snapshot_rows import at_once
 from nightschool.adapters.transcript_files import Reading, TranscriptFiles
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import Redact
@@ -38,6 +38,7 @@ from nightschool.core.values import digest_of
 
 SOURCE = "pi"
 HOME = AgentHome(variable="PI_CODING_AGENT_DIR", usual=".pi/agent", sessions=("sessions",))
+_LEFT = (Became.LEFT_OUT, "on a way that the person went back from")
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
 _SESSION_NAME = re.compile(r"_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
 _EXITED = re.compile(r"^Command exited with code (\d{1,10})\s*\Z", re.MULTILINE)
@@ -60,12 +61,16 @@ class PiTranscripts(TranscriptFiles):
         file = open_rows(ref.path, since)
         if isinstance(file, LeftOut):
             return file
-        leaf = None if since is None or file.restarted else _carried(since).leaf
-        tree = _Tree.of(file, leaf)
-        if tree is not None:
-            return tree
+        with file:
+            leaf = None if since is None or file.restarted else _carried(since).leaf
+            rows = _on_the_way(file, leaf)
+            if rows is not None:
+                return at_once(file, rows, restarted=file.restarted)
         anew = open_rows(ref.path)
-        return anew if isinstance(anew, LeftOut) else _Tree.whole(anew)
+        if isinstance(anew, LeftOut):
+            return anew
+        with anew:
+            return at_once(anew, _on_the_way(anew, None) or [], restarted=True)
 
     def reading(self, file: Rows, since: Offset | None) -> Reading:
         return _Reading(self._redact, file, since)
@@ -84,54 +89,14 @@ def _is_ours(row: Mapping[str, Any]) -> bool:
     return False
 
 
-@dataclass(slots=True)
-class _Tree:
-    """The rows of a file, read at once, since only the last one says which of them count."""
-
-    file: RowFile
-    found: Sequence[Row]
-    left: frozenset[int]
-    """Offsets of rows on ways that were left."""
-    restarted: bool
-    path: str
-    position: int
-    left_out: list[LeftOut]
-
-    @classmethod
-    def of(cls, file: RowFile, leaf: str | None) -> Self | None:
-        """None where the way does not lead through `leaf`, the last row that an earlier read saw."""
-        found = list(file.rows())
-        living = _living(found, leaf)
-        if living is None:
-            file.close()
-            return None
-        left = frozenset(row.offset for row in found if _id(row) is not None and _id(row) not in living)
-        return cls(file, found, left, file.restarted, file.path, file.position, file.left_out)
-
-    @classmethod
-    def whole(cls, file: RowFile) -> Self:
-        tree = cls.of(file, None)
-        assert tree is not None, "without a leaf every way counts"
-        tree.restarted = True
-        return tree
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.file.close()
-
-    def just_before(self) -> str:
-        return self.file.just_before()
-
-    def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
-        del dull
-        yield from self.found
-
-    def offset(self, source: str, *, session: str, carry: str) -> Offset:
-        return self.file.offset(source, session=session, carry=carry)
+def _on_the_way(file: RowFile, leaf: str | None) -> list[Row] | None:
+    """All rows, since only the last one says which of them count; None where the way does not lead through
+    `leaf`, the last row that an earlier read saw."""
+    rows = list(file.rows())
+    living = _living(rows, leaf)
+    if living is None:
+        return None
+    return [row if _id(row) is None or _id(row) in living else row._replace(fate=_LEFT) for row in rows]
 
 
 def _id(row: Row) -> str | None:
@@ -191,7 +156,6 @@ class _Reading(Reading):
     def __init__(self, redact: Redact, file: Rows, since: Offset | None) -> None:
         super().__init__(redact, file)
         self._carry = _carried(since)
-        self._left = file.left if isinstance(file, _Tree) else frozenset()
         found = _SESSION_NAME.search(Path(file.path).stem)
         self._file_id = found.group(1) if found else None
 
@@ -209,8 +173,8 @@ class _Reading(Reading):
         own = _id(row)
         self._carry.leaf = own or self._carry.leaf
         self._known = self._known or _is_ours(value)
-        if row.offset in self._left:
-            self.became(Became.LEFT_OUT, "on a way that the person went back from")
+        if row.fate is not None:
+            self.became(*row.fate)
             return
         at = moment(value.get("timestamp"))
         self.timed(at)
