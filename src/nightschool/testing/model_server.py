@@ -1,4 +1,4 @@
-"""A model of a script's making: the Responses and the Messages API on loopback, as real agents speak them."""
+"""A model of a script's making: four model APIs on loopback, as real agents speak them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,22 @@ from types import TracebackType
 from typing import Any, Self
 
 from nightschool.core.values import Digest, digest_of
-from nightschool.testing import messages_api, responses_api
+from nightschool.testing import completions_api, generate_api, messages_api, responses_api
 from nightschool.testing.script import Act, Fault, Say, Script, decide
 
 MODEL = "scripted-1"
+_STREAMS = ":streamGenerateContent"
+_COUNTS = ("/messages/count_tokens", ":countTokens")
+_WIRES: dict[str, Any] = {
+    "/messages": messages_api,
+    "/messages/count_tokens": messages_api,
+    "/responses": responses_api,
+    "/chat/completions": completions_api,
+    ":generateContent": generate_api,
+    _STREAMS: generate_api,
+    ":countTokens": generate_api,
+}
+"""How the path of each API ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +89,9 @@ class ModelServer:
             return _error(HTTPStatus.NOT_FOUND, "not_found_error", f"no such path here: {seen.path}")
         if self.key is not None and self.key not in _credentials(seen.headers):
             return _error(HTTPStatus.UNAUTHORIZED, "authentication_error", "invalid x-api-key")
-        if seen.path.endswith("/count_tokens"):
-            return HTTPStatus.OK, "application/json", json.dumps({"input_tokens": _tokens(seen)}).encode()
+        if seen.path.endswith(_COUNTS):
+            counted = {"input_tokens": _tokens(seen), "totalTokens": _tokens(seen)}
+            return HTTPStatus.OK, "application/json", json.dumps(counted).encode()
         self.requests.append(seen)
         return self._speak(wire, seen, len(self.requests))
 
@@ -92,7 +105,7 @@ class ModelServer:
             return _error(HTTPStatus.BAD_REQUEST, "invalid_request_error", str(error))
         identity = name(seen.text, number)
         reply = wire.Reply(identity=identity, block=block, model=MODEL, tokens_in=_tokens(seen))
-        if seen.body.get("stream"):
+        if seen.body.get("stream") or seen.path.endswith(_STREAMS):
             return HTTPStatus.OK, "text/event-stream", reply.stream()
         return HTTPStatus.OK, "application/json", json.dumps(reply.whole()).encode()
 
@@ -110,14 +123,12 @@ def name(*parts: object) -> Digest:
 
 
 def _wire(path: str) -> Any:
-    bare = path.split("?", 1)[0]
-    if bare.endswith(("/messages", "/messages/count_tokens")):
-        return messages_api
-    return responses_api if bare.endswith("/responses") else None
+    return next((wire for ending, wire in _WIRES.items() if path.endswith(ending)), None)
 
 
-def _credentials(headers: dict[str, str]) -> tuple[str, str]:
-    return headers.get("x-api-key", ""), headers.get("authorization", "").removeprefix("Bearer ")
+def _credentials(headers: dict[str, str]) -> set[str]:
+    bearer = headers.get("authorization", "").removeprefix("Bearer ")
+    return {bearer, headers.get("x-api-key", ""), headers.get("x-goog-api-key", "")}
 
 
 def _tokens(seen: Seen) -> int:

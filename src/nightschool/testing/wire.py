@@ -1,4 +1,4 @@
-"""What both model APIs of the scripted model have in common: what was asked, and server-sent events."""
+"""What the model APIs of the scripted model have in common: what was asked, which tool does it, events."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nightschool.testing.script import Shell, Use, Write
+
 _PUT_IN = (
     "<",
     "# AGENTS.md",
@@ -14,6 +16,15 @@ _PUT_IN = (
     "[Request interrupted",
     "Base directory for this skill:",
 )
+_SHELLS = ("bash", "run_shell_command", "shell")
+"""What agents that are not told apart by their API call their shell: OpenCode, pi and Copilot, Gemini CLI."""
+_WRITERS = (
+    ("write", "filePath", "content"),
+    ("write", "path", "content"),
+    ("write_file", "file_path", "content"),
+    ("create", "path", "file_text"),
+)
+"""Their tools that write a file, with the names of both arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +68,29 @@ def injected(text: str) -> bool:
 def events(rows: Iterable[Mapping[str, Any]]) -> bytes:
     """Server-sent events, each named by its type."""
     return b"".join(f"event: {row['type']}\ndata: {json.dumps(row)}\n\n".encode() for row in rows)
+
+
+def unnamed_events(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Server-sent events that only hold their row."""
+    return b"".join(f"data: {json.dumps(row)}\n\n".encode() for row in rows)
+
+
+def tool_call(act: Use | Shell | Write, offered: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Name and arguments of the call that does it. `offered` has the schema of each tool by its name."""
+    match act:
+        case Use():
+            return act.tool, act.arguments
+        case Write():
+            for tool, path, content in _WRITERS:
+                if {path, content} <= set(offered.get(tool, {}).get("properties", {})):
+                    return tool, {path: act.path, content: act.content}
+            return tool_call(Shell(command=heredoc(act.path, act.content)), offered)
+        case Shell():
+            shell = next((name for name in _SHELLS if name in offered), None)
+            if shell is None:
+                raise LookupError(f"no shell among the tools that are offered: {', '.join(sorted(offered))}")
+            described = "description" in offered[shell].get("properties", {})
+            return shell, {"command": act.command} | ({"description": "Run a command"} if described else {})
 
 
 def heredoc(path: str, content: str) -> str:
