@@ -41,7 +41,7 @@ from nightschool.core.ports import (
     Surface,
     TranscriptSource,
 )
-from nightschool.core.sessions import Roots, in_text
+from nightschool.core.sessions import Roots, Session, in_text
 from nightschool.core.skills import FILE, Skill
 from nightschool.core.tasks import only_root
 from nightschool.core.values import digest_of
@@ -101,8 +101,12 @@ class Parts:
         return {name: source(name, self.redact) for name in self.settings.sources}
 
     def roots(self, explicit: tuple[str, ...] = ()) -> Roots:
+        known = ("" if self.demo else here(), *self.store.owners(Session))
         return Roots(
-            home=str(self.person_home), environment=tuple(sorted(self.environment.items())), explicit=explicit
+            home=str(self.person_home),
+            environment=tuple(sorted(self.environment.items())),
+            projects=tuple(dict.fromkeys(place for place in known if place)),
+            explicit=explicit,
         )
 
     def harvest_request(
@@ -404,6 +408,13 @@ def redaction_key(home: Path) -> bytes:
 def source(name: str, redact: Redact) -> TranscriptSource:
     found: TranscriptSource = loaded("sources", name)(redact=redact)
     return found
+
+
+def here() -> str:
+    """The current folder; "" where it is gone."""
+    with suppress(OSError):
+        return in_text(str(Path.cwd()))
+    return ""
 
 
 def project_root(folder: Path) -> str:

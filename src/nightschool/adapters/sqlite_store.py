@@ -85,6 +85,11 @@ class SqliteStore:
             rows = connection.execute(query).all()
         return tuple(self._read(kind, row.id, row.body) for row in rows)
 
+    def owners(self, kind: type[Record]) -> Sequence[str]:
+        table = record_table(kind)
+        with self._transaction() as connection:
+            return tuple(connection.scalars(select(table.c.owner).distinct().order_by(table.c.owner)))
+
     def remove(self, kind: type[Record], record_id: str) -> None:
         if not kind.GROWS:
             raise TypeError(f"a {kind.__name__} is never removed")

@@ -205,11 +205,11 @@ def _version(path: str) -> str | None:
 def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> Iterator[Finding]:
     from nightschool.core.sessions import Roots  # noqa: PLC0415
     from nightschool.rules.telling import counted  # noqa: PLC0415
-    from nightschool.wiring import source  # noqa: PLC0415
+    from nightschool.wiring import here, source  # noqa: PLC0415
 
     for name in chosen.sources:
         reader = source(name, str)  # nothing is read here
-        roots = Roots(home=str(home), environment=tuple(environment.items()))
+        roots = Roots(home=str(home), environment=tuple(environment.items()), projects=(here(),))
         looked, paths = reader.folders(roots), [Path(ref.path) for ref in reader.discover(roots)]
         for folder in looked:
             if folder.is_dir():

@@ -319,6 +319,10 @@ class Store(Protocol):
         """All of a kind in the order of first writing; with `owner` only those."""
         ...
 
+    def owners(self, kind: type[Record]) -> Sequence[str]:
+        """Who owns records of a kind, each once, in order: without reading what they hold."""
+        ...
+
     def remove(self, kind: type[Record], record_id: str) -> None:
         """Only kinds that `GROWS`."""
         ...

@@ -278,6 +278,8 @@ class Roots(Value):
     home: str
     environment: tuple[tuple[str, str], ...] = ()
     """Variables that move an agent's folder (CLAUDE_CONFIG_DIR, CODEX_HOME)."""
+    projects: tuple[str, ...] = ()
+    """Folders in which work is known to have been done: some agents keep their transcripts there."""
     explicit: tuple[str, ...] = ()
     """When given, only these are searched, whatever the names of the files in them."""
 

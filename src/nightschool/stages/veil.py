@@ -87,6 +87,11 @@ class Veil:
             return found
         return tuple(seen for record in found if (seen := self._seen(kind, record)) is not None)
 
+    def owners(self, kind: type[Record]) -> Sequence[str]:
+        if not self._hides(kind):
+            return self.whole.owners(kind)
+        return tuple(sorted({record.owner for record in self.find(kind)}))
+
     def _hides(self, kind: type[Record], found: Sequence[Record] = ()) -> bool:
         """Whether anything of a kind may be hidden. `found`: all of that kind, where they are at hand."""
         if kind not in WITH_WORDS:

@@ -52,6 +52,10 @@ class MemoryStore:
             if type(record) is kind and isinstance(record, kind) and owner in {None, record.owner}
         )
 
+    def owners(self, kind: type[Record]) -> Sequence[str]:
+        with self._guard:
+            return tuple(sorted({record.owner for record in self._records.values() if type(record) is kind}))
+
     def remove(self, kind: type[Record], record_id: str) -> None:
         if not kind.GROWS:
             raise TypeError(f"a {kind.__name__} is never removed")

@@ -85,6 +85,7 @@ def _finds_by_owner_in_order(first: Store, second: Store) -> None:
     _ensure(list(first.find(Pair, pairs[0].wealth)) == pairs, "not those of the owner in order of writing")
     _ensure(list(first.find(Pair)) == [pairs[0], stranger, *pairs[1:]], "not all in order of writing")
     _ensure(not first.find(Pair, ""), 'the owner "" is an owner, not all of them')
+    _ensure(list(second.owners(Pair)) == sorted({pairs[0].wealth, stranger.wealth}), "not each owner once")
     with _raises(Conflict):
         first.commit(replace(pairs[0], draft_score=0.0))
 

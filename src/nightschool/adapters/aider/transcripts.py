@@ -1,0 +1,372 @@
+"""Chats of Aider: `.aider.chat.history.md` in the folder of a project, and `.aider.input.history` beside it.
+
+Aider keeps nothing in one place: its files lie at the root of the git repository that it was started in, or
+in that folder. They are looked for in the projects that are known, and where the person's variables say.
+One file holds all chats of a project; each of them is a session, read whole when it changed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from nightschool.adapters.agent_home import AgentHome
+from nightschool.adapters.aider.files import (
+    CHAT,
+    KIND,
+    NOTE,
+    PROMPT,
+    REPLY,
+    TYPED,
+    Chat,
+    Entry,
+    chats_in,
+    entries_in,
+    moment_here,
+    rows_of_chat,
+    rows_of_history,
+)
+from nightschool.adapters.conversation import RESULT_LIMIT, Place
+from nightschool.adapters.rows import Row, Rows, file_time, named, open_file, word
+from nightschool.adapters.snapshot_rows import snapshot
+from nightschool.adapters.transcript_files import Reading, TranscriptFiles
+from nightschool.core.jobs import MARKER
+from nightschool.core.ports import Redact
+from nightschool.core.sessions import (
+    Became,
+    CallStatus,
+    LateResult,
+    LeftOut,
+    Offset,
+    Roots,
+    Session,
+    Speaker,
+    TranscriptRef,
+    in_text,
+)
+from nightschool.core.values import digest_bytes, digest_of
+
+SOURCE = "aider"
+CHATS = ".aider.chat.history.md"
+INPUTS = ".aider.input.history"
+CHATS_VARIABLE, INPUTS_VARIABLE = "AIDER_CHAT_HISTORY_FILE", "AIDER_INPUT_HISTORY_FILE"
+LARGEST_CHAT = 64 << 20
+LARGEST_INPUTS = 8 << 20
+"""Bytes that are held while a session is read."""
+_KINDS = frozenset({CHAT, PROMPT, REPLY, NOTE, TYPED})
+_EDITED = re.compile(r"Applied edit to (?P<path>.+)")
+_NOT_EDITED = "The LLM did not conform to the edit format"
+_LEAVE = re.compile(
+    r"(?P<what>Run shell command|Create new file|Allow edits to file|Edit the files).*\?.*: ?(?P<answer>\w)\Z"
+)
+"""What the agent asks leave for. Questions of Aider's own are others."""
+_SHELL = "Run shell command"
+_VERSION = re.compile(r"Aider v(?P<version>\S+)")
+_MODEL = re.compile(r"(?:Main model|Model): (?P<model>\S+)")
+_STOPPED = ("^C again to exit", "^C KeyboardInterrupt")
+_BY_PROGRAM = ("--message", "-m", "--msg", "--message-file", "-f")
+_YES_TO_ALL = ("--yes-always", "--yes")
+_TO_MODEL = ("/ask", "/code", "/architect", "/context")
+
+
+class AiderTranscripts(TranscriptFiles):
+    """The `TranscriptSource` of Aider."""
+
+    name = SOURCE
+    title = "Aider"
+    home = AgentHome(variable=CHATS_VARIABLE, usual="", sessions=())
+
+    def __init__(self, *, redact: Redact) -> None:
+        super().__init__(redact=redact)
+        self._inputs: str | None = None
+        """Where the person's variable says that what was typed is kept."""
+
+    def folders(self, roots: Roots) -> Sequence[Path]:
+        """Those that hold a history; nobody can say where others may be."""
+        return tuple(dict.fromkeys(Path(path).parent for path in _histories(roots)))
+
+    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+        self._inputs = dict(roots.environment).get(INPUTS_VARIABLE) or None
+        paths = roots.explicit or _histories(roots)
+        found = [one for path in paths for ref in named(SOURCE, path) for one in self.parts(ref)]
+        return sorted(found, key=lambda ref: (ref.path, ref.part))
+
+    def parts(self, ref: TranscriptRef) -> Iterator[TranscriptRef]:
+        chats = _chats_of(ref.path, ref.size, ref.mtime.timestamp()) if ref.size else ()
+        for chat in chats:
+            # One that another followed is no longer written to: only the last is as new as the file.
+            begun = moment_here(chat.started)
+            changed = ref.mtime if chat is chats[-1] or begun is None else min(begun, ref.mtime)
+            size = chat.end - chat.begin
+            yield TranscriptRef(
+                source=SOURCE, path=ref.path, size=size, mtime=changed, part=_id_of(ref.path, chat)
+            )
+        if not chats:
+            yield ref  # reading it says what it is
+
+    def is_ours(self, row: Mapping[str, Any]) -> bool:
+        return _is_ours(row)
+
+    def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
+        """The rows of one chat; of a file without a part those of all its chats."""
+        file = open_file(ref.path)
+        if isinstance(file, LeftOut):
+            return file
+        path = in_text(ref.path)
+        with file:
+            try:
+                known = os.fstat(file.fileno())
+                if ref.path.endswith(INPUTS.removeprefix(".aider")) and known.st_size <= LARGEST_INPUTS:
+                    content = file.read(LARGEST_INPUTS)
+                    values: list[dict[str, Any]] = list(rows_of_history(entries_in(_decoded(content))))
+                    left_out: list[LeftOut] = []
+                else:
+                    chats = _chats_of(ref.path, known.st_size, file_time(known.st_mtime).timestamp())
+                    wanted = [chat for chat in chats if ref.part in {"", _id_of(ref.path, chat)}]
+                    if sum(chat.end - chat.begin for chat in wanted) > LARGEST_CHAT:
+                        detail = f"a chat larger than {LARGEST_CHAT >> 20} MiB"
+                        return LeftOut(path=path, reason="unreadable", offset=wanted[0].begin, detail=detail)
+                    typed = self._entries(ref.path)
+                    left_out = [typed] if isinstance(typed, LeftOut) else []
+                    entries = () if isinstance(typed, LeftOut) else typed
+                    content, values = _read(file, chats, wanted, entries)
+            except OSError as error:
+                return LeftOut(path=path, reason="unreadable", detail=f"reading broke off: {error.strerror}")
+        none: list[dict[str, Any]] = [{}] * bool(
+            known.st_size
+        )  # so that a file of another kind is none, and not an empty one
+        return snapshot(ref, since, head=digest_bytes(content), values=values or none, left_out=left_out)
+
+    def _entries(self, path: str) -> tuple[Entry, ...] | LeftOut:
+        """What was typed, as the file beside the chats has it: none where there is no such file."""
+        folder, name = os.path.split(path)
+        beside = INPUTS if name == CHATS else f"{os.path.splitext(name)[0]}.input.history"  # noqa: PTH122 - a text
+        place = os.path.join(folder, self._inputs or beside)  # noqa: PTH118 - texts, as paths of refs are
+        return _entries_of(place, *_looked_at(place))
+
+    def reading(self, file: Rows, since: Offset | None) -> Reading:
+        del since  # read from its first row each time
+        return _Reading(self._redact, file)
+
+
+def _histories(roots: Roots) -> list[str]:
+    """The histories that are there: in known projects, at the roots of their repositories, in HOME."""
+    environment = dict(roots.environment)
+    name = environment.get(CHATS_VARIABLE) or CHATS
+    folders = dict.fromkeys(place for known in roots.projects for place in (known, _top_of(known)))
+    found = dict.fromkeys(os.path.join(folder, name) for folder in (*folders, roots.home))  # noqa: PTH118 - texts
+    return [path for path in found if os.path.lexists(path)]
+
+
+@lru_cache(maxsize=1000)
+def _top_of(folder: str) -> str:
+    """The root of the repository that holds a folder, else the folder."""
+    holds = (place for place in (Path(folder), *Path(folder).parents) if (place / ".git").exists())
+    try:
+        return str(next(holds, folder))
+    except OSError:
+        return folder
+
+
+def _looked_at(path: str) -> tuple[int, float]:
+    try:
+        known = os.stat(path)  # noqa: PTH116 - links are followed, and Path adds nothing
+    except (OSError, ValueError):
+        return 0, 0.0
+    return known.st_size, known.st_mtime
+
+
+@lru_cache(maxsize=64)
+def _chats_of(path: str, size: int, changed: float) -> tuple[Chat, ...]:
+    """Of a file as it was then: each of its chats is read by itself, and none looks for the others."""
+    del changed
+    file = open_file(path)
+    if isinstance(file, LeftOut):
+        return ()
+    with file:
+        try:
+            return chats_in(file, size)
+        except OSError:
+            return ()
+
+
+@lru_cache(maxsize=2)
+def _entries_of(path: str, size: int, changed: float) -> tuple[Entry, ...] | LeftOut:
+    del size, changed
+    file = open_file(path)
+    if isinstance(file, LeftOut):
+        return () if file.reason == "vanished" else file
+    with file:
+        try:
+            content = file.read(LARGEST_INPUTS + 1)
+        except OSError as error:
+            return LeftOut(path=in_text(path), reason="unreadable", detail=f"reading broke off: {error}")
+    if len(content) > LARGEST_INPUTS:
+        detail = f"larger than {LARGEST_INPUTS >> 20} MiB: prompts are told by the chats alone"
+        return LeftOut(path=in_text(path), reason="unreadable", detail=detail)
+    return entries_in(_decoded(content))
+
+
+def _read(
+    file: BinaryIO, chats: Sequence[Chat], wanted: Sequence[Chat], entries: Sequence[Entry]
+) -> tuple[bytes, list[dict[str, Any]]]:
+    """The bytes of chats and the rows in them. What was typed belongs to the chat that had begun last."""
+    ends = {chat: following.started for chat, following in pairwise(chats)}
+    content, values = b"", []
+    for chat in wanted:
+        file.seek(chat.begin)
+        part = file.read(chat.end - chat.begin)
+        during = [entry for entry in entries if chat.started <= entry.at < ends.get(chat, "~")]
+        values += rows_of_chat(_decoded(part), chat, during)
+        content += part
+    return content, values
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+def _id_of(path: str, chat: Chat) -> str:
+    """Aider gives its chats no id. Two of one project that began in the same second are told apart."""
+    again = f"-{chat.again + 1}" if chat.again else ""
+    begun = re.sub(r"\D", "", chat.started)
+    return f"{begun}-{digest_of(in_text(path))[:8]}{again}"
+
+
+def _is_ours(row: Mapping[str, Any]) -> bool:
+    """Whether no other agent writes such a row."""
+    return word(row.get(KIND)) in _KINDS
+
+
+class _Reading(Reading):
+    """What the rows of one chat tell."""
+
+    def __init__(self, redact: Redact, file: Rows) -> None:
+        super().__init__(redact, file)
+        self._begun = ""
+        self._model: str | None = None
+        self._prompted = self._ours = self._by_program = self._yes_to_all = self._awaited = False
+        self._subject = ""
+        """What Aider said last: a question is about it."""
+
+    def is_dull(self, line: bytes) -> bool:
+        del line
+        return False
+
+    def kind(self, row: Row) -> str:
+        return word(row.value.get(KIND)) or "no kind"
+
+    def take(self, row: Row) -> None:
+        value = row.value
+        if not _is_ours(value):
+            return
+        self._known = True
+        kind, text = value[KIND], value["text"]
+        at = moment_here(value.get("at") or "")
+        place = Place(digest_of(SOURCE, self._begun, row.offset, text)[:16], at, row.offset, row.end)
+        match kind:
+            case "chat":
+                self._begun = self._begun or text
+                self.timed(moment_here(text))
+                self.became(Became.FACTS, "when it began")
+            case "prompt" | "typed":
+                self._prompt(value, place)
+            case "reply":
+                self._awaited = self._awaited and not text.strip()
+                if self._talk.said(text.strip("\n"), place, self._model):
+                    self.became(Became.SAID)
+            case "note":
+                self._note(text, place)
+                self._subject = text
+
+    def _prompt(self, value: Mapping[str, Any], place: Place) -> None:
+        text, why = value["text"].strip(), value.get("why")
+        self.timed(place.at)
+        if why or not text:
+            self.became(Became.LEFT_OUT, why or "without words")
+            return
+        if not self._prompted:
+            self._prompted = True
+            self._ours = text.startswith(f"[{MARKER}")
+        self._awaited = not text.startswith(("/", "!")) or text.startswith(_TO_MODEL)
+        if self._by_program:
+            self.became(Became.LEFT_OUT, "sent by a program, not by a person")
+            return
+        if value[KIND] == TYPED:  # no chat says when it began
+            place = place._replace(row=self._talk.row(None, place.at, text, Speaker.HUMAN))
+        self._talk.human(text, place)
+        self.became(Became.HUMAN)
+
+    def _note(self, text: str, place: Place) -> None:
+        if (edited := _EDITED.match(text)) is not None:
+            self._done("edit", {"path": edited["path"]}, text, CallStatus.OK, place)
+        elif text.startswith(_NOT_EDITED):
+            self._done("edit", {}, text, CallStatus.ERROR, place)
+        elif (leave := _LEAVE.match(text)) is not None:
+            if leave["answer"] in "nsd" and not self._yes_to_all:
+                shell = leave["what"] == _SHELL
+                given = {"command" if shell else "path": self._subject}
+                self._done("shell" if shell else "edit", given, text, CallStatus.REFUSED, place)
+        elif text.startswith(_STOPPED):
+            if self._awaited:
+                self._talk.interrupted(place)
+                self.became(Became.INTERRUPTION, "a person stopped the agent")
+            self._awaited = False
+        elif not self._prompted:
+            self._head(text)
+        elif (model := _MODEL.match(text)) is not None:
+            self._model = self._talk.short(model["model"])
+            self.became(Became.FACTS, "model")
+
+    def _head(self, text: str) -> None:
+        """What Aider says when it starts: its command line, its version, its model."""
+        words = text.split()
+        if words and re.fullmatch(r"(?:.*[/\\])?aider(?:\.exe)?|.*aider[/\\]__main__\.py", words[0]):
+            self._by_program = any(one.partition("=")[0] in _BY_PROGRAM for one in words[1:])
+            self._yes_to_all = any(one in _YES_TO_ALL for one in words[1:])
+            self.became(Became.FACTS, "how it was started")
+        for key, pattern in (("version", _VERSION), ("model", _MODEL)):
+            found = pattern.match(text)
+            if found is not None:
+                self.learn(key, found[key])
+                self.became(Became.FACTS, key)
+        self._model = self._talk.short(self._facts["model"]) if "model" in self._facts else None
+
+    def _done(self, name: str, given: dict[str, str], told: str, status: CallStatus, place: Place) -> None:
+        self._awaited = False
+        call = self._talk.call(place.row, name, given)
+        self._talk.called(call, place, self._model)
+        self._talk.answered(
+            LateResult(call_id=place.row, result=self._talk.text(told, RESULT_LIMIT), status=status)
+        )
+        self.became(Became.CALL, call_id=place.row)
+        self.became(Became.RESULT, call_id=place.row)
+
+    def carry(self) -> str:
+        return ""
+
+    def session(self, since: Offset | None) -> Session:
+        del since
+        path, part = self._file.path, self._file.part
+        folder, name = os.path.split(path)
+        own = part or f"{re.sub(r'[^0-9]', '', self._begun) or 'typed'}-{digest_of(path)[:8]}"
+        return Session(
+            session_id=own,
+            source=SOURCE,
+            path=path,
+            agent_version=self._talk.short(self._facts["version"]) if "version" in self._facts else None,
+            # Its files lie in the folder of the project, unless a variable puts them elsewhere.
+            project=self._talk.short(folder) if name in {CHATS, INPUTS} else None,
+            started_at=self._first,
+            ended_at=self._last,
+            headless=self._by_program,
+            ours=self._ours,
+            turns=self._talk.turns,
+            late=self._talk.late,
+            warnings=self.warnings,
+        ).settled()
