@@ -21,6 +21,14 @@ MISTAKEN = {
     "Non trovare il file è un errore, gestiscilo",
     "必ず失敗するテストを書いてください",
     "Lass die Konfiguration in Ruhe und ändere sie nie",
+    "why is that a default export? We use named exports instead...",
+    "replace axios by fetch please, as always",
+    "ich möchte dass du pnpm statt npm nimmst",
+    "did I not say vitest instead of jest?",
+    "again emojis in the commit message. No emojis.",
+    "imports at the top of the file, not inside functions",
+    "type hints everywhere, no Any",
+    "tests first, then the code",
 }
 """Sentences that are judged wrongly, so that nobody takes the table for tuned until it fits."""
 

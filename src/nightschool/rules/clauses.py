@@ -198,6 +198,15 @@ IMPERATIVES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """An imperative beside its adverb, in a sentence that leads its message."""
 
+_REPORTED_EN = (
+    "(?:errors?|failures?|warnings?|issues?|problems?|bugs?|changes?|worries|results?|matches|differences"
+    "|conflicts?|tests?|logs?|hits?|luck|ideas?|clues?|questions?|objections?|reasons?|news|need|thanks?"
+    "|surprises?|users?|one|longer|wonder|doubt|matter|idea|way|such|other|more|rush|hurry|files?)"
+)
+_NOUN_EN = (  # by what it is not
+    rf"(?!(?:{_REPORTED_EN}|it|its|that|this|these|those|they|you|we|he|she|i|there|the|an?|is|was|has|does"
+    r"|always|yes|us|less|what|why|who|which|just|still|but|so|and|not|please|wait|use|do|don|if)\b)[\w-]+"
+)
 PROHIBITIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "en": (
         r"(don't|do not) (?!(worry|forget|bother|know|think|see|understand|have|need|you|we|get me"
@@ -207,9 +216,18 @@ PROHIBITIONS: Final[Mapping[str, tuple[str, ...]]] = {
         rf"you (really )?(must not|mustn't|may not|should not|shouldn't|are not (allowed|supposed) to)"
         rf" (?!{_PASSIVE_EN})\w",
         r"no more \w+s (in|on|inside) ",
+        rf"no ({_NOUN_EN} ){{0,3}}{_NOUN_EN}( in [\w-]+)?,\s*(but |please )?(use|prefer|only|always"
+        rf"|write) .{{2,60}}",
+        r"[\w`.-]+( [\w`.-]+){0,3} (please|pls),? (never|not) .{2,60}",
+        r"(always )?(ask|check with|tell)( me| us)?( first)? before (you )?\w",
+        r"we (always |only |still )?(use|prefer|want|write) .{2,60} instead\b",
     ),
     "de": (
         "(hör auf|lass das)\\b",
+        rf"keine?[nmrs]? (?!({_NOUNS['de']})\b)([\w-]+ ){{0,3}}[\w-]+,\s*(sondern|bitte|nimm|nutze"
+        rf"|verwende|lieber|nur"
+        r"|schreib) .{2,60}",
+        r"(erst|zuerst) .{2,60}, (und )?(dann|danach|erst dann) .{2,60}!+$",
         rf"{_FIRST_DE}{_FILL_DE}( in den code)? keine?[nmrs]? (?!({_NOUNS['de']})\b)\w",
         rf"{_FIRST_DE}( (?!nicht\b)[\w-]+){{1,5}} nicht( mehr| wieder)?( ohne \w+| (?!(geht|ist"
         rf"|will|kann)\b)\w+)?[.!]*$",
@@ -263,19 +281,10 @@ PROHIBITIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Forbids something, perhaps only this once: a correction where it opens a message to an agent that acted."""
 
-_REPORTED_EN = (
-    "(?:errors?|failures?|warnings?|issues?|problems?|bugs?|changes?|worries|results?|matches|differences"
-    "|conflicts?|tests?|logs?|hits?|luck|ideas?|clues?|questions?|objections?|reasons?|news|need|thanks?"
-    "|surprises?|users?|one|longer|wonder|doubt|matter|idea|way|such|other|more|rush|hurry|files?)"
-)
-_NOUN_EN = (  # by what it is not
-    rf"(?!(?:{_REPORTED_EN}|it|its|that|this|these|those|they|you|we|he|she|i|there|the|an?|is|was|has|does"
-    r"|always|yes|us|less|what|why|who|which|just|still|but|so|and|not|please|wait|use|do|don|if)\b)[\w-]+"
-)
 BANS: Final[Mapping[str, tuple[str, ...]]] = {
     "en": (
         rf"no ({_NOUN_EN} ){{0,2}}{_NOUN_EN}(?<=s),?"
-        "( (please|pls|at all|anywhere|any ?more|ever|here))*[.!]*$",
+        "( (in|inside|on) [\\w -]{2,40})?( (please|pls|at all|anywhere|any ?more|ever|here))*[.!]*$",
         rf"no ({_NOUN_EN} ){{0,2}}{_NOUN_EN}(?<=s) (that|which|unless|without) \w",
         rf"no ({_NOUN_EN} ){{0,3}}{_NOUN_EN},? (please|pls)[.!]*$",
     ),
@@ -283,6 +292,7 @@ BANS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Bans a thing by its noun alone: "no em dashes please"."""
 
+_TONGUE = "(english|german|french|spanish|englisch|deutsch|französisch|spanisch)"
 _SMALL_EN = "(?:short|small|simple|brief|concise|terse|plain|tidy|flat|focused|readable)"
 STYLES: Final[Mapping[str, tuple[str, ...]]] = {
     "en": (
@@ -290,11 +300,13 @@ STYLES: Final[Mapping[str, tuple[str, ...]]] = {
         r"(write|use|make|keep|prefer) ((much|far|even) )?"
         rf"(shorter|simpler|smaller|fewer|plainer|{_SMALL_EN})"
         r" ([\w-]+ ){0,2}[\w-]+s( please| here| from now on)*[.!]*$",
+        rf"([\w-]+ ){{0,2}}[\w-]+s( only)? in {_TONGUE}[\s,]*(only|please)*[.!]*$",
     ),
     "de": (
         r"halte? (bitte )?(die |alle |deine )?\w+ (kurz|knapp|klein|einfach|schlicht)\b",
         r"(schreibe?|mache?|nimm|nutze|verwende) (bitte )?(kürzere|knappere|kleinere|einfachere|weniger)"
         r" (\w+ )?\w+( bitte)?[.!]*$",
+        rf"([\w-]+ ){{0,2}}[\w-]+( bitte| nur| immer)* (auf|in) {_TONGUE}[\s,]*(bitte)?[.!]*$",
     ),
     "fr": (r"(écris|écrivez|fais|faites|garde[zr]?) (des |les )\w+ (plus )?(courte?s|simples|petite?s)\b",),
     "es": (r"(escribe|usa|haz|mantén) (los |las )?\w+ (más )?(cort[oa]s|simples|breves|pequeñ[oa]s)\b",),

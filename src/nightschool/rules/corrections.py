@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ ALIKE = 0.8
 """Overlap of words from which two statements without a machine form are the same correction."""
 FEWEST = 3
 """Words of a reproach that says something when it stands alone in a list."""
+_ENDING = re.compile(r"\.[a-z0-9]{1,5}$")
+"""What a file's name ends with: ".svg"."""
 ECHO = 3
 """Words of a sentence from which a copy of it in a tool result, or in what the agent said, is its source."""
 AGENT_ECHO = 8
@@ -193,13 +196,23 @@ def _one(session: Session, index: int, turn: Turn, item: Explicit, skills: tuple
 
 
 def _homes(found: Iterable[Said]) -> Mapping[str, str]:
-    """For the key of half a form the key of the one whole form that holds it."""
+    """For the key of half a form the key of the one whole form that holds it; for two names of endings that
+    are said with their dots ("`.svg`, not `.png`") the key of the form without, where it was said too."""
     whole: dict[str, set[str]] = defaultdict(set)
+    keys = {one.key for one in found}
+    homes: dict[str, str] = {}
     for one in found:
         if one.wanted is not None and one.unwanted is not None:
-            whole[f"use {one.wanted}"].add(one.key)
-            whole[f"not {one.unwanted}"].add(one.key)
-    return {half: next(iter(keys)) for half, keys in whole.items() if len(keys) == 1}
+            bare = f"use {one.wanted.removeprefix('.')} not {one.unwanted.removeprefix('.')}"
+            home = (
+                bare
+                if _ENDING.match(one.wanted) and _ENDING.match(one.unwanted) and bare in keys
+                else one.key
+            )
+            homes[one.key] = home
+            whole[f"use {one.wanted}"].add(home)
+            whole[f"not {one.unwanted}"].add(home)
+    return homes | {half: next(iter(keys)) for half, keys in whole.items() if len(keys) == 1}
 
 
 def _alike(loose: Sequence[Said]) -> Iterator[list[Said]]:

@@ -13,6 +13,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
 
+from nightschool.rules.leads import bare
 from nightschool.rules.prose import ordered_tokens
 from nightschool.rules.words import POLITENESS
 
@@ -80,6 +81,11 @@ _CONTRAST = re.compile(
     r"(?:,\s*|\s)(?:not|instead of|rather than|nicht|statt|pas|au lieu de|en vez de|invece di|а не|вместо)\s",
     re.IGNORECASE,
 )
+_BANNED = re.compile(
+    r"^\W*(?:\w+\W+){0,3}?(?:no|keine?[nmrs]?)\s[^,]{2,60}(?P<rest>,\s*(?:but |please |sondern |bitte )*"
+    r"(?:use|prefer|nimm|nutze|verwende|lieber|bitte|sondern|write|schreib)\s)"
+)
+"""A ban that goes on to say what is wanted instead: the ban is what makes it the same as others."""
 _USES = re.compile(r"^\W*(?:\w+\W+){0,3}(?:use|prefer|nutze|verwende|utilise|usa|используй)\s", re.IGNORECASE)
 _PHRASES = (
     (re.compile(r"^\W*(?:no|nein|non|não|нет|ok|okay)[,.!:]\s*"), ""),
@@ -127,9 +133,11 @@ class Gist:
 
 def gist(quote: str) -> Gist:
     """The gist of a statement, in any of the languages that we know. Linear in its length."""
-    text = unicodedata.normalize("NFKC", quote).casefold().replace("’", "'")
+    text = unicodedata.normalize("NFKC", bare(quote)).casefold().replace("’", "'")
     for sign, marker in _SIGNS:
         text = sign.sub(marker, text)
+    banned = _BANNED.match(text)
+    text = text if banned is None else text[: banned.start("rest")]
     contrast = _CONTRAST.search(text) if _USES.match(text) else None
     if contrast is not None:
         kept, other = _read(text[: contrast.start()]), _read(text[contrast.end() :])

@@ -46,10 +46,37 @@ _SLOTS = {
     r"instead|so|then|now|ok|okay|you\s+to|better|do)\s+)",
     "{nein}": r"(?:(?:no|nope|wrong|stop|ok|okay|hey|wait|please|and|but|also|again|nein|bitte|non|não|нет"
     r"|пожалуйста|por\s+favor|per\s+favore|s.il\s+te\s+plaît)[,.!:]*\s+)*",
-    "{bar}": r"(?!(?:y|yes|yeah|yep|ja|oui|sí|si|sim|да|well|but|and|also|just|still|almost|maybe|probably"
-    r"|better|definitely|certainly|clearly|obviously|really|actually|good|great|nice|perfect|bad|right|correct|true"
-    r"|sure|fine|ok|okay|works?|working|worked|fixed|done|ready|found|needed|possible|yet|here|there|now|today"
-    r"|gut|schlecht|besser|richtig|falsch|heute|morgen|bien|mal|mieux|bueno|mejor|bom|melhor|bene|meglio)(?!\w))",
+    "{neg}": r"(?:(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|и|а|но)\s+)?(?:not|never|nicht"
+    r"|kein(?:e[nmrs]?)?"
+    r"|nie(?:mals)?|pas|jamais|no|nunca|não|non|mai|не|instead\s+of|rather\s+than|in\s+place\s+of|statt"
+    r"|anstatt|anstelle\s+von|plutôt\s+que|au\s+lieu\s+d(?:e\s|['’])|à\s+la\s+place\s+de|en\s+(?:vez|lugar)"
+    r"\s+de|em\s+vez\s+de|ao\s+invés\s+de|invece\s+di|al\s+posto\s+di|вместо)",
+    "{but}": r"(?:\s*[,;:.!—–-]+\s+|\s+(?=(?:and|but|und|et|y|e|и|а|instead|rather|in\s+place|statt"
+    r"|anstatt|anstelle"
+    r"|plutôt|au\s+lieu|en\s+vez|en\s+lugar|em\s+vez|ao\s+invés|invece|al\s+posto|вместо)(?!\w)))",
+    "{none}": r"(?:no|not|without|kein(?:e[nmrs]?)?|nicht|ohne|pas(?:\s+de)?|sans|sin|nada\s+de|sem"
+    r"|senza|niente|не"
+    r"|без)",
+    "{weuse}": r"(?:(?:but|sondern|mais|sino|ma|mas|а)\s+)?(?:(?:we|wir|on|nous|мы)\s+)?(?:always\s+|nur\s+)?"
+    r"(?:use|nimm|nutzen?|benutzen?|verwenden?|nehmen|utilis(?:e[zr]?|ons)|prends|usa|usamos|usiamo"
+    r"|используй(?:те)?"
+    r"|используем)(?:\s+(?:wir|doch|immer|lieber|here|hier|ici|bitte|always))*",
+    "{by}": r"(?:\s+(?:verwenden|benutzen|nutzen|nehmen|speichern|schreiben|instead|here|hier|ici))*",
+    "{tail}": r"(?:\s+(?:for|in|on|when|here|everywhere|any\s?more|instead|verwenden|benutzen|nutzen"
+    r"|nehmen|speichern"
+    r"|bei|für|hier|überall|pour|dans|ici|partout|para|em|aquí|aqui|per|qui|для|в"
+    r"|здесь)(?!\w)[^.!?]{0,40})?[.!\s]*",
+    "{bar}": r"(?!(?:use|using|nimm|nutze?|verwende|benutze|utilise[zr]?|prends|usa|usar|используй|do"
+    r"|does|is|was|nein|nope|non|não|нет|later|soon|before|after|first|last|slow|fast|big|small|more"
+    r"|less|much|many"
+    r"|too|enough|that|this|wrong|so|später|vorher|schnell|langsam|groß|klein|zu|perfect|y|yes|yeah|yep"
+    r"|ja|oui|sí|si|sim|да|well|but|and|also|just|still|almost|maybe|probably"
+    r"|better|definitely|certainly|clearly|obviously|really|actually|good|great|nice|perfect|bad|right"
+    r"|correct|true"
+    r"|sure|fine|ok|okay|works?|working|worked|fixed|done|ready|found|needed|possible|yet|here|there"
+    r"|now|today"
+    r"|gut|schlecht|besser|richtig|falsch|heute|morgen|bien|mal|mieux|bueno|mejor|bom|melhor|bene"
+    r"|meglio)(?!\w))",
     "{bitte}": r"(?:,?\s+(?:please|pls|here|from\s+now\s+on|bitte|hier|stp|svp|ici|por\s+favor|aquí|aqui"
     r"|per\s+favore|qui|пожалуйста|здесь))*[.!\s]*",
     "{here}": r"(?:\s+(?:here|any\s?more|again|ever|hier|ici|aquí|qui))?",
@@ -69,6 +96,11 @@ UNCLEAR: Final = frozenset(
     isso isto o os as um uma tudo il gli quello questo tutto ciò
     это то его их её ее всё все такой такое
     not no nicht pas non não не never instead please always here there how why when
+    again thanks thank thx bitte danke merci gracias grazie спасибо problem problems idea rush hurry luck
+    worries souci soucis problème problèmes problema problemas проблем проблема ahnung sorge
+    eile stress prisa duda
+    clue doubt later now yet soon today tomorrow nochmal wieder heute jetzt später morgen bug
+    feature goodbye mehr more
     """.split()  # noqa: SIM905 - a table of words
 )
 """Single words that name nothing by themselves."""
@@ -112,6 +144,29 @@ _PAIRS = (
     "не используй(те)? {u}{sep}(а )?(используй(те)?|лучше|бери) {w}",
     "вместо {u}{sep}(всегда )?(используй(те)?|бери) {w}",
 )
+_CONTRASTS = (
+    # Whatever the verb: what is wanted stands first or behind "as" or "with", what is not wanted last
+    "^{bar}{w}{by}( (for|für|pour|para|per|для) [\\w -]{2,30})?{but}{neg}{art}{bar}{u}{tail}$",
+    "^(always|only|immer|nur|stets|toujours|siempre|sempre|всегда) {w}{by}{but}{neg}{art}{bar}{u}{tail}$",
+    "^(run|write|call|import|install|take|put|try|starte?|ruf|schreib) {w}{but}{neg}{art}{u}{tail}$",
+    "(i|we|ich|wir) (want|wanted|need|need|asked for|prefer|meant|will|wollte|möchte"
+    "|brauche){art}{w}{but}{neg}{art}"
+    "{bar}{u}{tail}$",
+    "(should have|should've) (used|run|called|taken){art}{w}{but}{neg}{art}{u}{tail}$",
+    "(goes|go|belongs?|gehört|gehören|kommt|kommen) (in|into|to|under|nach)( das| die"
+    "| den)? {w}{but}{neg}( in| into"
+    "| to| under| nach)?{art}{u}{tail}$",
+    "^{u} (is|are) (not allowed|forbidden|banned|deprecated|verboten){sep}{weuse}{art}{w}{tail}$",
+    "(as|with|via|als|mit|en|avec|con|com) {bar}{w}{by}{but}{neg}(( as| with| via| als| mit| en| avec"
+    "| con| com)?"
+    "{art}){bar}{u}{tail}$",
+    "(should|must|has to|have to) be {bar}{w}{but}{neg}{art}{bar}{u}{tail}$",
+    "^{weuse}{art}{w}{here}{but}{neg}{art}{u}{tail}$",
+    "^(why|again|warum|schon wieder|encore|otra vez|de novo|опять) {u}( again)?{sep}{weuse}{art}{w}{tail}$",
+    "^{none}{art}{bar}{u}{here}\\s*[,;:.!–—-]+\\s*(please )?{weuse}{art}{w}{tail}$",
+    "^{none} {bar}{u}{here}\\s*[,;:.–—-]+\\s*(but |sondern |mais |sino |ma |mas |а )?{bar}{w}[.!]*$",
+)
+"""Say something only where both terms are clear: the words around them may be any."""
 _SPACELESS_PAIRS = (
     r"(使用|改用|用)\s*{w}{也}(而不是|而不要用?|而非|不要再?(使用|用)?|不是|别用|別用|不用|代替|取代)\s*{u}",
     r"(不要|别|別|不许)再?(使用|用)\s*{u}{也}(而是|应该|應該|请|請|要)?(使用|改用|用)\s*{w}",
@@ -158,12 +213,14 @@ _UNWANTED_ONCE = (
     "(deja de usar|pare de usar|smetti(la)? di usare){art}{u}",
     "не используй(те)? {u}",
     "перестань использовать {u}",
+    "^(no|nope|nein|non|não|нет)[,.!:]+ {none}{art}{bar}{u}[.!]*$",
 )
 _WANTED_CODE = ("{do}always run{art}{w}", "immer{art}{w} (laufen lassen|ausführen)")
 _UNWANTED_CODE = (
     ("never (import|call|run|add|write|put|leave|pass|commit){art}{u}", True),
     ("(don't|do not) (import|call|run|add|write|put|leave|pass){art}{u}", False),
     ("stop (importing|calling|running|adding|writing|putting|leaving|passing){art}{u}", False),
+    ("^{nein}(no|never|kein(e[nmrs]?)?|nie(mals)?|jamais|plus de|nunca|nada de|никаких) {u}[.!]*$", False),
 )
 _SPACELESS_UNWANTED = (
     (r"(永远不要|永遠不要|千万不要|千万别|绝对不要|禁止)再?(使用|用)\s*{u}", True),
@@ -180,15 +237,22 @@ class Template:
     pattern: re.Pattern[str]
     standing: bool = False
     """It says by itself that it holds for later work too."""
+    whole: bool = False
+    """It says nothing where one of its two terms is not clear."""
     code_only: bool = False
     """The term counts only where it looks like code: the verb takes any noun ("don't add comments")."""
 
 
 def _templates(
-    entries: Iterable[str], *, spaceless: bool = False, standing: bool = False, code_only: bool = False
+    entries: Iterable[str],
+    *,
+    spaceless: bool = False,
+    standing: bool = False,
+    whole: bool = False,
+    code_only: bool = False,
 ) -> tuple[Template, ...]:
     return tuple(
-        Template(_compiled(entry, spaceless=spaceless), standing=standing, code_only=code_only)
+        Template(_compiled(entry, spaceless=spaceless), standing=standing, whole=whole, code_only=code_only)
         for entry in entries
     )
 
@@ -208,7 +272,11 @@ def _compiled(entry: str, *, spaceless: bool) -> re.Pattern[str]:
     return re.compile(text if free else rf"(?<!\w)(?:{text})", re.IGNORECASE)
 
 
-PAIRS: Final = (*_templates(_PAIRS), *_templates(_SPACELESS_PAIRS, spaceless=True))
+PAIRS: Final = (
+    *_templates(_PAIRS),
+    *_templates(_CONTRASTS, whole=True),
+    *_templates(_SPACELESS_PAIRS, spaceless=True),
+)
 """Both terms."""
 WANTED: Final = (
     *_templates(_WANTED_STANDING, standing=True),
@@ -222,6 +290,25 @@ UNWANTED: Final = (
     *(t for text, lasts in _UNWANTED_CODE for t in _templates((text,), standing=lasts, code_only=True)),
     *(t for text, lasts in _SPACELESS_UNWANTED for t in _templates((text,), spaceless=True, standing=lasts)),
 )
+
+
+def _half(*entries: str) -> re.Pattern[str]:
+    slots = {**_SLOTS, "{term}": rf"(?P<term>{QUOTED}|{_FLAG}|{_WORD})"}
+    text = "|".join(f"(?:{entry})" for entry in entries)
+    for slot, meaning in slots.items():
+        text = text.replace(slot, meaning)
+    # One name in each: which of the two ways matched does not matter.
+    return re.compile(text, re.IGNORECASE)
+
+
+HALF_WANTED: Final = _half(r"^(?:{weuse}\s+)?{term}[.!]*$")
+"""The first half of "Use pnpm. Don't use npm.", the second of "no npm! pnpm": said only beside the other."""
+HALF_UNWANTED: Final = _half(
+    r"^(?:(?:why|again|warum|wieso|schon\s+wieder|pourquoi"
+    r"|encore)\s+){0,2}(?:{none}\s+)?{term}(?:\s+(?:again|here|schon\s+wieder|wieder|encore|hier"
+    r"|ici))*[?!.]*$"
+)
+"""The first half of "no npm! Use pnpm", of "npm again?? we use pnpm"."""
 
 STANDING: Final = re.compile(
     r"(?<!\w)(?:always|never|from now on|next time|in (?:the )?future|every time|"

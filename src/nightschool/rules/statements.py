@@ -21,6 +21,8 @@ from nightschool.rules.clauses import (
 from nightschool.rules.commands import with_marks
 from nightschool.rules.gist import gist
 from nightschool.rules.instructions import (
+    HALF_UNWANTED,
+    HALF_WANTED,
     PAIRS,
     STANDING,
     UNWANTED,
@@ -28,6 +30,7 @@ from nightschool.rules.instructions import (
     Template,
     clear_term,
 )
+from nightschool.rules.leads import bare
 from nightschool.rules.prose import (
     is_acknowledgement,
     is_injected,
@@ -115,18 +118,23 @@ def _each(parts: tuple[str, ...]) -> Iterator[Explicit]:
     for position, part in enumerate(parts):
         if word_count(part) > SENTENCE:
             continue
-        if part.endswith(("?", "\uff1f")):
-            yield from _asked(part, position)
-            continue
-        item = _instruction(part) or _bare(part)
+        asked = part.endswith(("?", "\uff1f"))
+        item = next(_asked(part, position), None) if asked else _instruction(part)
+        if item is None:
+            leads = reproached or _leads(parts, position)
+            alone = None if asked else _statement(part, position, leads=leads)
+            item = _half(part, alone) or alone
         if item is not None:
             yield replace(item, position=position)
-        elif (word_count(part) >= FEWEST or bans_thing(part)) and _states(
-            part, leads=reproached or _leads(parts, position)
-        ):
-            # Elsewhere than in front "always" may speak of the product: no first request is told by it.
-            standing = at_front(part) and STANDING.search(part) is not None
-            yield Explicit(quote=part, position=position, standing=standing, forbids=gist(part).forbids)
+
+
+def _statement(part: str, position: int, *, leads: bool) -> Explicit | None:
+    """What says something without naming a term."""
+    if (word_count(part) < FEWEST and not bans_thing(part)) or not _states(part, leads=leads):
+        return None
+    # Elsewhere than in front "always" may speak of the product: no first request is told by it.
+    standing = at_front(part) and STANDING.search(part) is not None
+    return Explicit(quote=part, position=position, standing=standing, forbids=gist(part).forbids)
 
 
 def _leads(parts: tuple[str, ...], position: int) -> bool:
@@ -155,34 +163,32 @@ def _states(part: str, *, leads: bool) -> bool:
     )
 
 
-_BARE = re.compile(
-    r"^(?:please\s+|bitte\s+)?(?:use|nimm|nutze|benutze|verwende|utilise[zr]?|usa|используй|使用|用)\s+"
-    r"(?P<w>`[^`\n]{1,60}`|[\w@$./:#+~*-]*[\w+#*/])[.!]*$",
-    re.IGNORECASE,
-)
-"""The first half of "Use pnpm. Don't use npm.": an instruction only beside the other half."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Half(Explicit):
-    """Counts only where the sentence beside it names what is not wanted."""
+    """Counts only beside the sentence that names the other half. `alone` is what it says without."""
+
+    alone: Explicit | None = None
 
 
-def _bare(part: str) -> Explicit | None:
-    match = _BARE.match(with_marks(part))
-    term = clear_term(match.group("w")) if match else None
-    return None if term is None else _Half(quote=part, position=0, wanted=term)
+def _half(part: str, alone: Explicit | None) -> Explicit | None:
+    text = with_marks(bare(part))
+    for pattern, wants in ((HALF_WANTED, True), (HALF_UNWANTED, False)):
+        match = pattern.match(text)
+        term = None if match is None else clear_term(match.group("term"))
+        if term is not None:
+            half = _Half(quote=part, position=0, forbids=not wants, alone=alone)
+            return replace(half, wanted=term) if wants else replace(half, unwanted=term)
+    return None
 
 
 def _instruction(part: str) -> Explicit | None:
     standing = STANDING.search(part) is not None
-    text = with_marks(part)
-    for templates in (PAIRS, WANTED, UNWANTED):
-        for template in templates:
-            match = template.pattern.search(text)
-            item = None if match is None else _item(template, match, part)
-            if item is not None:
-                return replace(item, standing=standing or template.standing)
+    texts = tuple(dict.fromkeys((with_marks(bare(part)), with_marks(part))))
+    for template, text in ((t, text) for ts in (PAIRS, WANTED, UNWANTED) for t in ts for text in texts):
+        match = template.pattern.search(text)
+        item = None if match is None else _item(template, match, part)
+        if item is not None:
+            return replace(item, standing=standing or template.standing)
     return None
 
 
@@ -191,7 +197,9 @@ def _item(template: Template, match: re.Match[str], part: str) -> Explicit | Non
     paired = {"w", "u"} <= named.keys()
     wanted = clear_term(named.get("w"), code_only=template.code_only, paired=paired)
     unwanted = clear_term(named.get("u"), code_only=template.code_only, paired=paired)
-    if wanted == unwanted:  # nothing is clear, or case alone tells them apart
+    if wanted == unwanted or (
+        template.whole and None in {wanted, unwanted}
+    ):  # nothing is clear, or case alone tells them apart
         return None
     return Explicit(quote=part, position=0, wanted=wanted, unwanted=unwanted, forbids=wanted is None)
 
@@ -205,11 +213,15 @@ def _joined(items: Iterable[Explicit]) -> Iterator[Explicit]:
             yield pair
             waiting = None
             continue
-        if waiting is not None and not isinstance(waiting, _Half):
-            yield waiting
+        yield from _alone(waiting)
         waiting = item
-    if waiting is not None and not isinstance(waiting, _Half):
-        yield waiting
+    yield from _alone(waiting)
+
+
+def _alone(item: Explicit | None) -> Iterator[Explicit]:
+    told = item.alone if isinstance(item, _Half) else item
+    if told is not None:
+        yield told
 
 
 def _pair(first: Explicit, second: Explicit) -> Explicit | None:

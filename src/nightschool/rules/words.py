@@ -33,7 +33,8 @@ REPROACHES = {
         f"still {_MODAL} (work|compile|build|run|pass|fixed|working|right|correct|show|start|load)",
         "still (fails|fail|failing|broken|wrong|crashes|crashing|missing|the same|not working|not fixed)",
         "still (get|gets|getting|see|seeing|have|throws) (the|an|this|that) (\\w+ )?(error|issue|problem)",
-        "i (said|told you|asked you|asked for|specifically)",
+        "i (said|told you|asked you|asked for|specifically)(?! (about|hello|hi|goodbye|yes|thanks))",
+        "you (used|did|added|wrote|put|ran|made|took|deleted|changed|committed) (\\S+ ){1,4}again",
         "i (already|just) (said|told you|asked)",
         "as i (said|told you|asked)",
         "you (forgot|missed|ignored|broke|misunderstood|misread|overlooked|shouldn't have|should not have)",
@@ -65,6 +66,7 @@ REPROACHES = {
         "ich (habe|hab) (doch |dir |bereits |schon )*gesagt",
         "du (hast|solltest) .{0,30}(vergessen|übersehen|ignoriert|kaputt gemacht|nicht sollen)",
         "(so|das) war das nicht gemeint",
+        "du (hast|nutzt|verwendest|benutzt|nimmst|schreibst) (ja |doch )?(schon )?wieder",
     ),
     "fr": (
         "(c'est|ce n'est|c'était) (toujours |encore )?(faux|incorrect|cassé|pas (bon|ça|correct))",

@@ -1,0 +1,119 @@
+"""What people put around an instruction, and the one thing that they mean by it."""
+
+# ruff: noqa: RUF001 - words of other languages are written in their own letters
+
+from __future__ import annotations
+
+import pytest
+
+from conversations import corrected
+from nightschool.rules.corrections import corrections
+from nightschool.rules.leads import bare
+from nightschool.rules.statements import explicit
+
+PNPM = "use pnpm not npm"
+UV = "use uv not pip"
+SAME = {
+    PNPM: (
+        "I told you: pnpm and not npm.",
+        "again: pnpm, not npm",
+        "pnpm!! not npm",
+        "pnpm. Not npm.",
+        "why npm again? we use pnpm",
+        "npm again?? use pnpm",
+        "no npm here please, pnpm",
+        "Kein npm. pnpm.",
+        "warum schon wieder npm? pnpm!",
+        "ich will pnpm, kein npm",
+        "on utilise pnpm ici, pas npm",
+        "je t'ai déjà dit : pnpm, pas npm",
+        "ya te dije: pnpm, no npm",
+        "toujours pnpm, jamais npm",
+        "siempre pnpm, nunca npm",
+        "не npm, а pnpm",
+    ),
+    UV: (
+        "I told you: uv, not pip",
+        "I've told you before, uv not pip",
+        "uv please, never pip",
+        "no pip! use uv",
+        "like I said, uv instead of pip",
+        "that should be uv, not pip",
+        "we use uv here, not pip",
+        "wie gesagt: uv statt pip",
+        "nochmal: uv, nicht pip",
+        "schon wieder pip, wir verwenden uv",
+        "wir nutzen hier uv, kein pip",
+    ),
+    "use testing not testify": (
+        "no testify please, use the testing package",
+        "kein testify, nimm das testing-Paket",
+        "how often do I have to say it, no testify. Use testing.",
+    ),
+    "use svg not png": (
+        "svg please, not png",
+        "save figures as svg, not png",
+        "nein, als svg speichern, nicht png",
+        "bitte svg verwenden, nicht png",
+    ),
+    "use slog not log.printf": (
+        "ich habe es schon gesagt: slog statt log.Printf!",
+        "log with slog, not log.Printf",
+    ),
+    "not export default": (
+        "I said no `export default`.",
+        "again: never `export default`",
+        "bitte nie `export default`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("key", "sentence"), [(key, one) for key, many in SAME.items() for one in many])
+def test_impatience_changes_nothing_of_what_is_meant(key: str, sentence: str) -> None:
+    """Reminders, politeness, word order and language around a contrast leave its two terms as they are."""
+    assert [item.key for item in explicit(sentence)] == [key]
+
+
+@pytest.mark.parametrize("key", SAME)
+def test_what_is_said_in_many_ways_is_one_correction(key: str) -> None:
+    """Each way to say it, in a session of its own: one correction with all of the sessions."""
+    found = corrections(
+        corrected(str(day), "Rename the loader", sentence, day=day) for day, sentence in enumerate(SAME[key])
+    )
+    assert [(one.key, len(one.sessions)) for one in found] == [(key, len(SAME[key]))]
+
+
+def test_endings_of_files_are_the_same_with_their_dots_and_without() -> None:
+    """ "`.svg`, not `.png`" joins "svg, not png" where both were said, and stands alone where only it was."""
+    dotted = corrected("a", "Plot it", "again, .svg and not .png for figures")
+    plain = corrected("b", "Plot it", "svg please, not png", day=1)
+    assert [(c.key, len(c.sessions)) for c in corrections([dotted, plain])] == [("use svg not png", 2)]
+    assert [c.key for c in corrections([dotted])] == ["use .svg not .png"]
+
+
+def test_a_ban_is_the_same_whatever_is_wanted_instead() -> None:
+    """What follows a ban by its noun ("..., use named exports") is no part of what makes it the same."""
+    said = (
+        "no default exports!",
+        "no default exports, use named exports",
+        "keine default exports, bitte named exports",
+    )
+    found = corrections(corrected(str(day), "Add a page", one, day=day) for day, one in enumerate(said))
+    assert [len(one.sessions) for one in found] == [len(said)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        ("I told you: uv, not pip", "uv, not pip"),
+        ("pathlib please, not os.path", "pathlib, not os.path"),
+        ("no testify please, use the testing package", "no testify, use the testing"),
+        ("use a package manager", "use a package manager"),
+        ("nein, nicht pip!", "nein, nicht pip!"),
+        ("again", "again"),
+        ("", ""),
+    ],
+)
+def test_what_is_left_is_what_is_meant(sentence: str, left: str) -> None:
+    """Only what leads in, politeness and the kind behind a name go; a sentence of nothing else stays."""
+    assert bare(sentence) == left
