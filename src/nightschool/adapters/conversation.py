@@ -16,6 +16,7 @@ import orjson
 
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import LateResult, Speaker, ToolCall, Turn, row_id
+from nightschool.core.values import digest_of
 
 HUMAN_LIMIT = 100_000
 TEXT_LIMIT = 20_000
@@ -34,7 +35,7 @@ _DEEPEST = 60
 
 
 class Place(NamedTuple):
-    """Where a row stands."""
+    """Where a row stands. `row` is the agent's own id of it; "" where it has none."""
 
     row: str
     at: datetime | None
@@ -104,7 +105,7 @@ class Conversation:
             Turn(
                 speaker=Speaker.HUMAN,
                 text=self.text(text, HUMAN_LIMIT),
-                row=place.row,
+                row=place.row or row_id(Speaker.HUMAN, place.at, text),
                 at=place.at,
                 offset=place.offset,
                 end=place.end,
@@ -115,7 +116,7 @@ class Conversation:
         """Whether anything was said."""
         if not text.strip():
             return False
-        self._agent(place, model).texts.append(self.text(text, TEXT_LIMIT))
+        self._agent(place, model, text).texts.append(self.text(text, TEXT_LIMIT))
         return True
 
     def called(
@@ -124,7 +125,7 @@ class Conversation:
         """A call, counted once however often its id comes, and the skills that it loads if it is done."""
         if call.call_id in self._calls:
             return
-        turn = self._agent(place, model)
+        turn = self._agent(place, model, call.call_id)
         named = tuple(self.short(skill) for skill in skills)
         turn.calls[call.call_id] = replace(call, skills=named) if named else call
         self._calls[call.call_id] = turn
@@ -154,11 +155,13 @@ class Conversation:
 
     def interrupted(self, place: Place) -> None:
         """A person stopped the agent, also where it had not yet said anything."""
-        self._agent(place, None).interrupted = True
+        self._agent(place, None, "interrupted").interrupted = True
 
-    def _agent(self, place: Place, model: str | None) -> _AgentTurn:
+    def _agent(self, place: Place, model: str | None, begins: str) -> _AgentTurn:
         turn = self._open
         if turn is None:
+            row = place.row or row_id(Speaker.AGENT, place.at, begins)
+            place = place._replace(row=row)
             turn = self._open = _AgentTurn(place, place.end, len(self._turns))
             self._turns.append(turn)
         turn.end = place.end
@@ -180,19 +183,24 @@ class Conversation:
         """The agent's own id of a row, a call or a session, where it is one; never a secret in its place."""
         return self._redact(value) if isinstance(value, str) and _PLAIN_ID.match(value) else None
 
-    def row(self, value: object, at: datetime | None, text: str, speaker: Speaker) -> str:
-        """The agent's own id of a row, else an id made of the row."""
-        return self.own_id(value) or row_id(speaker, at, text)
+    def call_id(self, value: object) -> str | None:
+        """A name for a call: its own id, or what stands for one that may hold anything; None for no text."""
+        if not isinstance(value, str) or not value:
+            return None
+        return self.own_id(value) or digest_of(value)[:16]
 
-    def call(self, call_id: str, name: str, arguments: Any) -> ToolCall:
+    def call(self, call_id: str, name: str, arguments: Any, own_command: str | None = None) -> ToolCall:
         """A call with its arguments, redacted string by string and then as a whole, so that both a key
-        that spans lines and a value that only its name betrays are found. Stays JSON where it was."""
+        that spans lines and a value that only its name betrays are found. Stays JSON where it was.
+        `own_command` is a command line that they hold in another form than others do."""
         plain = self._clean(arguments, 0)
         if isinstance(plain, str):
             text, command = bounded(plain, ARGUMENTS_LIMIT), None
         else:
             text = self.text(orjson.dumps(plain, default=str).decode("utf-8"), ARGUMENTS_LIMIT)
             command = _command(plain)
+        if command is None and own_command is not None:
+            command = self.text(own_command, TEXT_LIMIT)
         return ToolCall(
             call_id=call_id,
             name=bounded(self.short(name), NAME_LIMIT),
@@ -200,10 +208,6 @@ class Conversation:
             command=None if command is None else self.text(command, TEXT_LIMIT),
             files=_files(name, plain, command),
         )
-
-    def with_command(self, call: ToolCall, command: str | None) -> ToolCall:
-        """The call with command lines that its arguments hold in another form."""
-        return call if command is None else replace(call, command=command, files=written_files(command))
 
     def _clean(self, value: Any, depth: int) -> Any:
         if depth > _DEEPEST:
@@ -270,10 +274,10 @@ _WRITERS = frozenset(
 
 
 def _files(name: str, arguments: Any, command: str | None) -> tuple[str, ...]:
-    if isinstance(arguments, str):
-        return patched_files(arguments)
     if command is not None:
         return written_files(command)
+    if isinstance(arguments, str):
+        return patched_files(arguments)
     if not isinstance(arguments, dict):
         return ()
     found = [arguments.get(key) for key in _EDITED_PATHS] if name in _WRITERS else []

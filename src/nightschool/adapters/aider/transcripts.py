@@ -31,21 +31,17 @@ from nightschool.adapters.aider.files import (
     rows_of_chat,
     rows_of_history,
 )
-from nightschool.adapters.conversation import RESULT_LIMIT, Place
-from nightschool.adapters.rows import Row, Rows, file_time, named, open_file, word
+from nightschool.adapters.reading import Carry, Reading
+from nightschool.adapters.rows import Rows, file_time, named, open_file, word
 from nightschool.adapters.snapshot_rows import snapshot
-from nightschool.adapters.transcript_files import Reading, TranscriptFiles
-from nightschool.core.jobs import MARKER
+from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import (
     Became,
     CallStatus,
-    LateResult,
     LeftOut,
     Offset,
     Roots,
-    Session,
-    Speaker,
     TranscriptRef,
     in_text,
 )
@@ -72,86 +68,6 @@ _STOPPED = ("^C again to exit", "^C KeyboardInterrupt")
 _BY_PROGRAM = ("--message", "-m", "--msg", "--message-file", "-f")
 _YES_TO_ALL = ("--yes-always", "--yes")
 _TO_MODEL = ("/ask", "/code", "/architect", "/context")
-
-
-class AiderTranscripts(TranscriptFiles):
-    """The `TranscriptSource` of Aider."""
-
-    name = SOURCE
-    title = "Aider"
-    home = AgentHome(variable=CHATS_VARIABLE, usual="", sessions=())
-
-    def __init__(self, *, redact: Redact) -> None:
-        super().__init__(redact=redact)
-        self._inputs: str | None = None
-        """Where the person's variable says that what was typed is kept."""
-
-    def folders(self, roots: Roots) -> Sequence[Path]:
-        """Those that hold a history; nobody can say where others may be."""
-        return tuple(dict.fromkeys(Path(path).parent for path in _histories(roots)))
-
-    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
-        self._inputs = dict(roots.environment).get(INPUTS_VARIABLE) or None
-        paths = roots.explicit or _histories(roots)
-        found = [one for path in paths for ref in named(SOURCE, path) for one in self.parts(ref)]
-        return sorted(found, key=lambda ref: (ref.path, ref.part))
-
-    def parts(self, ref: TranscriptRef) -> Iterator[TranscriptRef]:
-        chats = _chats_of(ref.path, ref.size, ref.mtime.timestamp()) if ref.size else ()
-        for chat in chats:
-            # One that another followed is no longer written to: only the last is as new as the file.
-            begun = moment_here(chat.started)
-            changed = ref.mtime if chat is chats[-1] or begun is None else min(begun, ref.mtime)
-            size = chat.end - chat.begin
-            yield TranscriptRef(
-                source=SOURCE, path=ref.path, size=size, mtime=changed, part=_id_of(ref.path, chat)
-            )
-        if not chats:
-            yield ref  # reading it says what it is
-
-    def is_ours(self, row: Mapping[str, Any]) -> bool:
-        return _is_ours(row)
-
-    def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
-        """The rows of one chat; of a file without a part those of all its chats."""
-        file = open_file(ref.path)
-        if isinstance(file, LeftOut):
-            return file
-        path = in_text(ref.path)
-        with file:
-            try:
-                known = os.fstat(file.fileno())
-                if ref.path.endswith(INPUTS.removeprefix(".aider")) and known.st_size <= LARGEST_INPUTS:
-                    content = file.read(LARGEST_INPUTS)
-                    values: list[dict[str, Any]] = list(rows_of_history(entries_in(_decoded(content))))
-                    left_out: list[LeftOut] = []
-                else:
-                    chats = _chats_of(ref.path, known.st_size, file_time(known.st_mtime).timestamp())
-                    wanted = [chat for chat in chats if ref.part in {"", _id_of(ref.path, chat)}]
-                    if sum(chat.end - chat.begin for chat in wanted) > LARGEST_CHAT:
-                        detail = f"a chat larger than {LARGEST_CHAT >> 20} MiB"
-                        return LeftOut(path=path, reason="unreadable", offset=wanted[0].begin, detail=detail)
-                    typed = self._entries(ref.path)
-                    left_out = [typed] if isinstance(typed, LeftOut) else []
-                    entries = () if isinstance(typed, LeftOut) else typed
-                    content, values = _read(file, chats, wanted, entries)
-            except OSError as error:
-                return LeftOut(path=path, reason="unreadable", detail=f"reading broke off: {error.strerror}")
-        none: list[dict[str, Any]] = [{}] * bool(
-            known.st_size
-        )  # so that a file of another kind is none, and not an empty one
-        return snapshot(ref, since, head=digest_bytes(content), values=values or none, left_out=left_out)
-
-    def _entries(self, path: str) -> tuple[Entry, ...] | LeftOut:
-        """What was typed, as the file beside the chats has it: none where there is no such file."""
-        folder, name = os.path.split(path)
-        beside = INPUTS if name == CHATS else f"{os.path.splitext(name)[0]}.input.history"  # noqa: PTH122 - a text
-        place = os.path.join(folder, self._inputs or beside)  # noqa: PTH118 - texts, as paths of refs are
-        return _entries_of(place, *_looked_at(place))
-
-    def reading(self, file: Rows, since: Offset | None) -> Reading:
-        del since  # read from its first row each time
-        return _Reading(self._redact, file)
 
 
 def _histories(roots: Roots) -> list[str]:
@@ -238,135 +154,172 @@ def _id_of(path: str, chat: Chat) -> str:
     return f"{begun}-{digest_of(in_text(path))[:8]}{again}"
 
 
-def _is_ours(row: Mapping[str, Any]) -> bool:
-    """Whether no other agent writes such a row."""
-    return word(row.get(KIND)) in _KINDS
+class _Reading(Reading[Carry]):
+    carries = Carry
 
-
-class _Reading(Reading):
-    """What the rows of one chat tell."""
-
-    def __init__(self, redact: Redact, file: Rows) -> None:
-        super().__init__(redact, file)
+    def __init__(self, source: TranscriptFiles, file: Rows, since: Offset | None) -> None:
+        super().__init__(source, file, since)
         self._begun = ""
-        self._model: str | None = None
-        self._prompted = self._ours = self._by_program = self._yes_to_all = self._awaited = False
+        self._yes_to_all = self._awaited = False
         self._subject = ""
         """What Aider said last: a question is about it."""
 
-    def is_dull(self, line: bytes) -> bool:
-        del line
-        return False
+    def kind(self, value: Mapping[str, Any]) -> str:
+        return word(value.get(KIND)) or "no kind"
 
-    def kind(self, row: Row) -> str:
-        return word(row.value.get(KIND)) or "no kind"
-
-    def take(self, row: Row) -> None:
-        value = row.value
-        if not _is_ours(value):
+    def take(self, value: Mapping[str, Any]) -> None:
+        if not self.knows(value):
             return
-        self._known = True
         kind, text = value[KIND], value["text"]
         at = moment_here(value.get("at") or "")
-        place = Place(digest_of(SOURCE, self._begun, row.offset, text)[:16], at, row.offset, row.end)
+        self.stands(digest_of(SOURCE, self._begun, self._row.offset, text)[:16], at)
         match kind:
             case "chat":
                 self._begun = self._begun or text
                 self.timed(moment_here(text))
                 self.became(Became.FACTS, "when it began")
             case "prompt" | "typed":
-                self._prompt(value, place)
+                self._prompt(value)
             case "reply":
                 self._awaited = self._awaited and not text.strip()
-                if self._talk.said(text.strip("\n"), place, self._model):
-                    self.became(Became.SAID)
+                self.said(text.strip("\n"))
             case "note":
-                self._note(text, place)
+                self._note(text)
                 self._subject = text
 
-    def _prompt(self, value: Mapping[str, Any], place: Place) -> None:
+    def _prompt(self, value: Mapping[str, Any]) -> None:
         text, why = value["text"].strip(), value.get("why")
-        self.timed(place.at)
-        if why or not text:
-            self.became(Became.LEFT_OUT, why or "without words")
+        self.timed(self._place.at)
+        if why:
+            self.became(Became.LEFT_OUT, why)
             return
-        if not self._prompted:
-            self._prompted = True
-            self._ours = text.startswith(f"[{MARKER}")
-        self._awaited = not text.startswith(("/", "!")) or text.startswith(_TO_MODEL)
-        if self._by_program:
-            self.became(Became.LEFT_OUT, "sent by a program, not by a person")
-            return
+        if text:
+            self._awaited = not text.startswith(("/", "!")) or text.startswith(_TO_MODEL)
         if value[KIND] == TYPED:  # no chat says when it began
-            place = place._replace(row=self._talk.row(None, place.at, text, Speaker.HUMAN))
-        self._talk.human(text, place)
-        self.became(Became.HUMAN)
+            self.stands(None, self._place.at)
+        self.prompt(text, "without words")
 
-    def _note(self, text: str, place: Place) -> None:
+    def _note(self, text: str) -> None:
         if (edited := _EDITED.match(text)) is not None:
-            self._done("edit", {"path": edited["path"]}, text, CallStatus.OK, place)
+            self._done("edit", {"path": edited["path"]}, text, CallStatus.OK)
         elif text.startswith(_NOT_EDITED):
-            self._done("edit", {}, text, CallStatus.ERROR, place)
+            self._done("edit", {}, text, CallStatus.ERROR)
         elif (leave := _LEAVE.match(text)) is not None:
             if leave["answer"] in "nsd" and not self._yes_to_all:
                 shell = leave["what"] == _SHELL
                 given = {"command" if shell else "path": self._subject}
-                self._done("shell" if shell else "edit", given, text, CallStatus.REFUSED, place)
+                self._done("shell" if shell else "edit", given, text, CallStatus.REFUSED)
         elif text.startswith(_STOPPED):
             if self._awaited:
-                self._talk.interrupted(place)
-                self.became(Became.INTERRUPTION, "a person stopped the agent")
+                self.interrupted()
             self._awaited = False
-        elif not self._prompted:
+        elif not self._carry.prompted:
             self._head(text)
         elif (model := _MODEL.match(text)) is not None:
-            self._model = self._talk.short(model["model"])
+            self.model(model["model"])
             self.became(Became.FACTS, "model")
 
     def _head(self, text: str) -> None:
         """What Aider says when it starts: its command line, its version, its model."""
         words = text.split()
         if words and re.fullmatch(r"(?:.*[/\\])?aider(?:\.exe)?|.*aider[/\\]__main__\.py", words[0]):
-            self._by_program = any(one.partition("=")[0] in _BY_PROGRAM for one in words[1:])
+            self.run_by(program=any(one.partition("=")[0] in _BY_PROGRAM for one in words[1:]))
             self._yes_to_all = any(one in _YES_TO_ALL for one in words[1:])
             self.became(Became.FACTS, "how it was started")
-        for key, pattern in (("version", _VERSION), ("model", _MODEL)):
-            found = pattern.match(text)
-            if found is not None:
-                self.learn(key, found[key])
-                self.became(Became.FACTS, key)
-        self._model = self._talk.short(self._facts["model"]) if "model" in self._facts else None
+        if (version := _VERSION.match(text)) is not None:
+            self.learn("version", version["version"])
+            self.became(Became.FACTS, "version")
+        if (model := _MODEL.match(text)) is not None:
+            self.model(model["model"])
+            self.became(Became.FACTS, "model")
 
-    def _done(self, name: str, given: dict[str, str], told: str, status: CallStatus, place: Place) -> None:
+    def _done(self, name: str, given: dict[str, str], told: str, status: CallStatus) -> None:
         self._awaited = False
-        call = self._talk.call(place.row, name, given)
-        self._talk.called(call, place, self._model)
-        self._talk.answered(
-            LateResult(call_id=place.row, result=self._talk.text(told, RESULT_LIMIT), status=status)
-        )
-        self.became(Became.CALL, call_id=place.row)
-        self.became(Became.RESULT, call_id=place.row)
+        self.called(self._place.row, name, given)
+        self.answered(self._place.row, told, status)
 
-    def carry(self) -> str:
-        return ""
+    def session_id(self) -> str:
+        begun = re.sub(r"[^0-9]", "", self._begun) or "typed"
+        return self._file.part or f"{begun}-{digest_of(self._file.path)[:8]}"
 
-    def session(self, since: Offset | None) -> Session:
-        del since
-        path, part = self._file.path, self._file.part
+    def project(self) -> str | None:
+        """Its files lie in the folder of the project, unless a variable puts them elsewhere."""
+        folder, name = os.path.split(self._file.path)
+        return self._talk.short(folder) if name in {CHATS, INPUTS} else None
+
+
+class AiderTranscripts(TranscriptFiles):
+    """The `TranscriptSource` of Aider."""
+
+    name = SOURCE
+    title = "Aider"
+    home = AgentHome(variable=CHATS_VARIABLE, usual="", sessions=())
+    reads = _Reading
+
+    def __init__(self, *, redact: Redact) -> None:
+        super().__init__(redact=redact)
+        self._inputs: str | None = None
+        """Where the person's variable says that what was typed is kept."""
+
+    def folders(self, roots: Roots) -> Sequence[Path]:
+        """Those that hold a history; nobody can say where others may be."""
+        return tuple(dict.fromkeys(Path(path).parent for path in _histories(roots)))
+
+    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+        self._inputs = dict(roots.environment).get(INPUTS_VARIABLE) or None
+        paths = roots.explicit or _histories(roots)
+        found = [one for path in paths for ref in named(SOURCE, path) for one in self.parts(ref)]
+        return sorted(found, key=lambda ref: (ref.path, ref.part))
+
+    def parts(self, ref: TranscriptRef) -> Iterator[TranscriptRef]:
+        chats = _chats_of(ref.path, ref.size, ref.mtime.timestamp()) if ref.size else ()
+        for chat in chats:
+            # One that another followed is no longer written to: only the last is as new as the file.
+            begun = moment_here(chat.started)
+            changed = ref.mtime if chat is chats[-1] or begun is None else min(begun, ref.mtime)
+            size = chat.end - chat.begin
+            yield TranscriptRef(
+                source=SOURCE, path=ref.path, size=size, mtime=changed, part=_id_of(ref.path, chat)
+            )
+        if not chats:
+            yield ref  # reading it says what it is
+
+    def is_ours(self, row: Mapping[str, Any]) -> bool:
+        return word(row.get(KIND)) in _KINDS
+
+    def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
+        """The rows of one chat; of a file without a part those of all its chats."""
+        file = open_file(ref.path)
+        if isinstance(file, LeftOut):
+            return file
+        path = in_text(ref.path)
+        with file:
+            try:
+                known = os.fstat(file.fileno())
+                if ref.path.endswith(INPUTS.removeprefix(".aider")) and known.st_size <= LARGEST_INPUTS:
+                    content = file.read(LARGEST_INPUTS)
+                    values: list[dict[str, Any]] = list(rows_of_history(entries_in(_decoded(content))))
+                    left_out: list[LeftOut] = []
+                else:
+                    chats = _chats_of(ref.path, known.st_size, file_time(known.st_mtime).timestamp())
+                    wanted = [chat for chat in chats if ref.part in {"", _id_of(ref.path, chat)}]
+                    if sum(chat.end - chat.begin for chat in wanted) > LARGEST_CHAT:
+                        detail = f"a chat larger than {LARGEST_CHAT >> 20} MiB"
+                        return LeftOut(path=path, reason="unreadable", offset=wanted[0].begin, detail=detail)
+                    typed = self._entries(ref.path)
+                    left_out = [typed] if isinstance(typed, LeftOut) else []
+                    entries = () if isinstance(typed, LeftOut) else typed
+                    content, values = _read(file, chats, wanted, entries)
+            except OSError as error:
+                return LeftOut(path=path, reason="unreadable", detail=f"reading broke off: {error.strerror}")
+        none: list[dict[str, Any]] = [{}] * bool(
+            known.st_size
+        )  # so that a file of another kind is none, and not an empty one
+        return snapshot(ref, since, head=digest_bytes(content), values=values or none, left_out=left_out)
+
+    def _entries(self, path: str) -> tuple[Entry, ...] | LeftOut:
+        """What was typed, as the file beside the chats has it: none where there is no such file."""
         folder, name = os.path.split(path)
-        own = part or f"{re.sub(r'[^0-9]', '', self._begun) or 'typed'}-{digest_of(path)[:8]}"
-        return Session(
-            session_id=own,
-            source=SOURCE,
-            path=path,
-            agent_version=self._talk.short(self._facts["version"]) if "version" in self._facts else None,
-            # Its files lie in the folder of the project, unless a variable puts them elsewhere.
-            project=self._talk.short(folder) if name in {CHATS, INPUTS} else None,
-            started_at=self._first,
-            ended_at=self._last,
-            headless=self._by_program,
-            ours=self._ours,
-            turns=self._talk.turns,
-            late=self._talk.late,
-            warnings=self.warnings,
-        ).settled()
+        beside = INPUTS if name == CHATS else f"{os.path.splitext(name)[0]}.input.history"  # noqa: PTH122 - a text
+        place = os.path.join(folder, self._inputs or beside)  # noqa: PTH118 - texts, as paths of refs are
+        return _entries_of(place, *_looked_at(place))

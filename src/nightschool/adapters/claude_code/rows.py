@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -74,17 +74,13 @@ def is_dull(line: bytes) -> bool:
     return _DULL.match(line) is not None
 
 
-def blocks(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """A message's content as blocks, whether it is a text or a list."""
-    content = message.get("content")
+def blocks(content: object) -> object:
+    """A message's content as a list of blocks, where it is a text, or has texts among them."""
     if isinstance(content, str):
-        yield {"type": "text", "text": content}
-    elif isinstance(content, list):
-        for block in content:
-            if isinstance(block, dict):
-                yield block
-            elif isinstance(block, str):
-                yield {"type": "text", "text": block}
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        return content
+    return [{"type": "text", "text": block} if isinstance(block, str) else block for block in content]
 
 
 def prompt_of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Prompt:

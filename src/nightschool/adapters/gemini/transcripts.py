@@ -18,21 +18,17 @@ from typing import Any
 import orjson
 
 from nightschool.adapters.agent_home import AgentHome
-from nightschool.adapters.conversation import RESULT_LIMIT, Place, moment
+from nightschool.adapters.conversation import moment
+from nightschool.adapters.reading import Carry, Reading
 from nightschool.adapters.rows import LONGEST, Row, Rows, kind_of, open_file, open_rows, word
 from nightschool.adapters.snapshot_rows import SnapshotRows, at_once, content_of, open_document
-from nightschool.adapters.transcript_files import Reading, TranscriptFiles
-from nightschool.core.jobs import MARKER
-from nightschool.core.ports import Redact
+from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import (
     Became,
     CallStatus,
-    LateResult,
     LeftOut,
     Offset,
     Roots,
-    Session,
-    Speaker,
     TranscriptRef,
     in_text,
 )
@@ -47,44 +43,6 @@ _NOT_TYPED = ("System: Please continue.", "<session_context>")
 """How user rows begin that the client put in."""
 _DENIED = ("did not allow", "denied")
 _CANCELLED = "Request cancelled."
-
-
-class GeminiTranscripts(TranscriptFiles):
-    """The `TranscriptSource` of Gemini CLI."""
-
-    name = SOURCE
-    title = "Gemini CLI"
-    home = HOME
-    endings = (".json", ".jsonl")
-
-    def folders(self, roots: Roots) -> Sequence[Path]:
-        """The variable names a home, in which the usual folder lies."""
-        environment = dict(roots.environment)
-        home = environment.pop(HOME.variable, None) or roots.home
-        return HOME.session_folders(Path(home).absolute(), environment)
-
-    def may_be(self, path: str) -> bool:
-        """Other files of the project lie beside the folder of its chats."""
-        return CHATS in Path(path).parts
-
-    def is_ours(self, row: Mapping[str, Any]) -> bool:
-        return _is_ours(row)
-
-    def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
-        if _is_journal(ref.path):
-            return _journal(ref, since)
-        return open_document(ref, since, _messages)
-
-    def reading(self, file: Rows, since: Offset | None) -> Reading:
-        del since  # read from its first row each time
-        return _Reading(self._redact, file)
-
-
-def _is_ours(row: Mapping[str, Any]) -> bool:
-    """Whether no other agent writes such a row."""
-    if "projectHash" in row:
-        return word(row.get("sessionId")) is not None
-    return word(row.get("type")) in _KINDS and "content" in row and word(row.get("id")) is not None
 
 
 def _messages(document: dict[str, Any]) -> Iterable[object]:
@@ -165,115 +123,48 @@ class _Standing:
             self.rows[place] = self.rows[place]._replace(fate=(Became.LEFT_OUT, why))
 
 
-class _Reading(Reading):
-    """What the rows of one session tell."""
+class _Reading(Reading[Carry]):
+    carries = Carry
 
-    def __init__(self, redact: Redact, file: Rows) -> None:
-        super().__init__(redact, file)
-        self._session: str | None = None
-        self._model: str | None = None
-        self._prompted = self._ours = self._sidechain = False
+    def kind(self, value: Mapping[str, Any]) -> str:
+        return word(value.get("type")) or next((key for key in value if key[:1] == "$"), "head")
 
-    def is_dull(self, line: bytes) -> bool:
-        del line
-        return False
-
-    def kind(self, row: Row) -> str:
-        return word(row.value.get("type")) or next((key for key in row.value if key[:1] == "$"), "head")
-
-    def take(self, row: Row) -> None:
-        value = row.value
-        self._known = self._known or _is_ours(value)
-        if row.fate is not None:
-            self.became(*row.fate)
-            return
+    def take(self, value: Mapping[str, Any]) -> None:
+        self.knows(value)
         at = moment(value.get("timestamp"))
-        place = Place(self._talk.own_id(value.get("id")) or "", at, row.offset, row.end)
+        self.stands(value.get("id"), at)
         match word(value.get("type")):
             case "user":
                 self.timed(at)
-                self._prompt(_text(value.get("content")), place)
+                text = self.text_of(value.get("content"))
+                self.prompt("" if text.lstrip().startswith(_NOT_TYPED) else text)
             case "gemini":
                 self.timed(at)
-                self._reply(row, place)
+                self.model(value.get("model"))
+                self.said(self.text_of(value.get("content")))
+                for call in self.objects(value.get("toolCalls"), "calls"):
+                    self._call(call)
             case kind if kind in _NOTES:
-                self._note(_text(value.get("content")), place)
+                self._note(self.text_of(value.get("content")))
             case _ if "sessionId" in value:
-                self._head(value)
+                self.became(Became.FACTS, "id and time")
+                self._carry.session = self._carry.session or self._talk.own_id(value["sessionId"])
+                self._carry.sidechain = self._carry.sidechain or value.get("kind") == "subagent"
+                self.timed(moment(value.get("startTime")))
 
-    def _head(self, value: Mapping[str, Any]) -> None:
-        self.became(Became.FACTS, "id and time")
-        self._session = self._session or self._talk.own_id(value.get("sessionId"))
-        self._sidechain = self._sidechain or value.get("kind") == "subagent"
-        self.timed(moment(value.get("startTime")))
-
-    def _prompt(self, text: str, place: Place) -> None:
-        if not text.strip() or text.lstrip().startswith(_NOT_TYPED):
-            self.became(Became.LEFT_OUT, "put in by the client, or without words of a person")
-            return
-        if not self._prompted:
-            self._prompted = True
-            self._ours = text.lstrip().startswith(f"[{MARKER}")
-        if self._sidechain:
-            self.became(Became.LEFT_OUT, "a prompt for a sub-agent: an agent wrote it")
-            return
-        row = place.row or self._talk.row(None, place.at, text, Speaker.HUMAN)
-        self._talk.human(text, place._replace(row=row))
-        self.became(Became.HUMAN)
-
-    def _note(self, text: str, place: Place) -> None:
+    def _note(self, text: str) -> None:
         if text.startswith(_CANCELLED):
-            self._talk.interrupted(self._named(place, text))
-            self.became(Became.INTERRUPTION, "a person stopped the agent")
+            self.interrupted()
         else:
             self.became(Became.LEFT_OUT, "a note of the client")
 
-    def _reply(self, row: Row, place: Place) -> None:
-        value = row.value
-        model = word(value.get("model"))
-        self._model = self._talk.short(model) if model else self._model
-        text = _text(value.get("content"))
-        if self._talk.said(text, self._named(place, text), self._model):
-            self.became(Became.SAID)
-        calls = value.get("toolCalls")
-        for call in self.objects(row, calls, "calls"):
-            own = self._talk.own_id(call.get("id"))
-            if own is not None:
-                made = self._talk.call(own, str(call.get("name", "")), call.get("args"))
-                self._talk.called(made, self._named(place, own), self._model)
-                self.became(Became.CALL, call_id=own)
-                self._result(own, call)
-
-    def _result(self, own: str, call: Mapping[str, Any]) -> None:
+    def _call(self, call: Mapping[str, Any]) -> None:
+        own = self.called(call.get("id"), call.get("name"), call.get("args"))
         status, text = _judged(call)
-        if status is not None:
-            self.became(Became.RESULT, call_id=own)
-            result = self._talk.text(text, RESULT_LIMIT)
-            self._talk.answered(LateResult(call_id=own, result=result, status=status))
+        if own is not None and status is not None:
+            self.answered(own, text, status)
 
-    def _named(self, place: Place, text: str) -> Place:
-        return place._replace(row=place.row or self._talk.row(None, place.at, text, Speaker.AGENT))
-
-    def carry(self) -> str:
-        return ""
-
-    def session(self, since: Offset | None) -> Session:
-        del since
-        return Session(
-            session_id=self._session or self._talk.short(Path(self._file.path).stem),
-            source=SOURCE,
-            path=self._file.path,
-            project=self._project(),
-            started_at=self._first,
-            ended_at=self._last,
-            ours=self._ours,
-            sidechain=self._sidechain,
-            turns=self._talk.turns,
-            late=self._talk.late,
-            warnings=self.warnings,
-        ).settled()
-
-    def _project(self) -> str | None:
+    def project(self) -> str | None:
         """The folder that the file beside `chats` names."""
         above = next((p.parent for p in Path(self._file.path).parents if p.name == CHATS), None)
         if above is None:
@@ -316,10 +207,31 @@ def _responded(result: object) -> Mapping[str, Any]:
     return {}
 
 
-def _text(content: object) -> str:
-    """The words of a message: a text, or its parts."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = (part.get("text") for part in parts if isinstance(part, dict))
-    return "\n".join(text for text in texts if isinstance(text, str))
+class GeminiTranscripts(TranscriptFiles):
+    """The `TranscriptSource` of Gemini CLI."""
+
+    name = SOURCE
+    title = "Gemini CLI"
+    home = HOME
+    endings = (".json", ".jsonl")
+    reads = _Reading
+
+    def folders(self, roots: Roots) -> Sequence[Path]:
+        """The variable names a home, in which the usual folder lies."""
+        environment = dict(roots.environment)
+        home = environment.pop(HOME.variable, None) or roots.home
+        return HOME.session_folders(Path(home).absolute(), environment)
+
+    def may_be(self, path: str) -> bool:
+        """Other files of the project lie beside the folder of its chats."""
+        return CHATS in Path(path).parts
+
+    def is_ours(self, row: Mapping[str, Any]) -> bool:
+        if "projectHash" in row:
+            return word(row.get("sessionId")) is not None
+        return word(row.get("type")) in _KINDS and "content" in row and word(row.get("id")) is not None
+
+    def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
+        if _is_journal(ref.path):
+            return _journal(ref, since)
+        return open_document(ref, since, _messages)
