@@ -102,6 +102,38 @@ def test_a_list_hides_and_destroys_nothing(place: Place, whose: str, capsys: Cap
     assert {command[0]: told(capsys, *command) for command in SHOWING[:3]} == before
 
 
+@pytest.mark.parametrize("command", ["corrections", "harvest"])
+def test_pages_of_reports_that_spoke_of_it_go_and_come_back_without_it(
+    place: Place, command: str, capsys: Captured
+) -> None:
+    """What a list comes to name stands in no page that lies there: it goes once, and one that is written anew
+    is kept, without what is hidden; with the list away the whole page can be had again."""
+    words = "use logging"
+    told(capsys, "report", "--format", "md")
+    page = place.ours / "reports" / "n-0001.md"
+    before = page.read_text(encoding="utf-8")
+    assert words in before
+    other = page.with_name("n-0009.md")
+    other.write_text("of no hidden session\n", encoding="utf-8")
+    config(place).write_text('runner = "scripted"\n[ignore]\nprojects = ["ledger"]\n', encoding="utf-8")
+    capsys.readouterr()
+    assert app.run([command]) == 0
+    assert "1 file of reports went" in "".join(capsys.readouterr())
+    assert (page.exists(), other.exists()) == (False, True)
+    app.run(["report", "n-0001", "--format", "md"])
+    if page.exists():
+        assert words not in page.read_text(encoding="utf-8")
+        assert app.run([command]) == 0
+        assert page.exists()
+    config(place).write_text('runner = "scripted"\n', encoding="utf-8")
+    assert app.run([command]) == 0
+    told(capsys, "report", "n-0001", "--format", "md")
+    assert page.read_text(encoding="utf-8") == before
+    config(place).write_text('runner = "scripted"\n[ignore]\nprojects = ["ledger"]\n', encoding="utf-8")
+    assert app.run([command]) == 0
+    assert not page.exists()
+
+
 def test_a_run_uses_nothing_that_is_hidden(place: Place) -> None:
     """No job of a run is about a hidden session; when the list is changed the exam has its tasks again."""
     file = place.project / ".nightschool.toml"

@@ -25,6 +25,10 @@ OURS = (
 """All that we make in a home, in the order in which it goes: the database, which knows the rest, is last."""
 
 
+HIDDEN = ".hidden"
+"""Among the reports: for what of the ignore lists they were looked through last."""
+
+
 class HomeFiles:
     """The `OwnFiles` port on the file system."""
 
@@ -35,16 +39,35 @@ class HomeFiles:
         self._log = home / "schedule" / "run.log"
 
     def clear(self, *, cycles: Collection[str], repositories: Collection[str]) -> None:
-        for path in self._reports.glob("*") if cycles else ():
-            # One that was being written when its process died begins with a dot.
-            if path.name.lstrip(".").split(".")[0] in cycles:
-                path.unlink(missing_ok=True)
+        self._without(cycles)
         # The log of scheduled runs quotes what they learned. One that runs now goes on writing into it.
         if self._log.exists():
             os.truncate(self._log, 0)
         self._log.with_name("run.log.1").unlink(missing_ok=True)
         if self._work.is_dir():
             Workspaces(self._work).clear(repositories)
+
+    def hide(self, *, cycles: Collection[str], mark: str) -> int:
+        place = self._reports / HIDDEN
+        before = place.read_text(encoding="utf-8") if place.exists() else ""
+        if before == mark or not self._reports.is_dir():
+            return 0
+        gone = self._without(cycles)
+        if mark:
+            place.write_text(mark, encoding="utf-8")
+        else:
+            place.unlink()
+        return gone
+
+    def _without(self, cycles: Collection[str]) -> int:
+        """Remove the report files of these cycles."""
+        gone = 0
+        for path in self._reports.glob("*") if cycles else ():
+            # One that was being written when its process died begins with a dot.
+            if path.name.lstrip(".").split(".")[0] in cycles:
+                path.unlink(missing_ok=True)
+                gone += 1
+        return gone
 
     def survey(self) -> dict[str, int]:
         """What is there of ours, with its bytes."""

@@ -136,3 +136,8 @@ class OwnFiles(Protocol):
         """Remove the report files of these cycles, what the logs say, the mirrors of all repositories but
         these, and what killed jobs have left. What is gone already is no error."""
         ...
+
+    def hide(self, *, cycles: Collection[str], mark: str) -> int:
+        """Take the report files of these cycles away, once for each `mark`: what is written anew since is
+        kept until another one is given. How many went."""
+        ...

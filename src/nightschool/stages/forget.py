@@ -39,7 +39,7 @@ from nightschool.core.tasks import (
     TaskMark,
 )
 from nightschool.core.trials import Trial
-from nightschool.core.values import Digest
+from nightschool.core.values import Digest, digest_of
 from nightschool.rules.forgetting import Chosen, Known, Plan, plan
 from nightschool.rules.ignoring import Ignoring, Why
 from nightschool.rules.telling import counted
@@ -87,10 +87,19 @@ class Forgetting:
             except Busy as busy:
                 told = (f"what is due to be forgotten waits for the next time: {busy}",)
         found = self.hidden(ignoring)
+        # A report can be written anew at any time, so to take its pages away destroys nothing.
+        cycles, mark = ((), "") if found is None else (found.plan.cycles, digest_of(*sorted(found.sessions)))
+        pages = self.files.hide(cycles=cycles, mark=mark)
         if found is not None:
             text = (
                 f"hidden by an ignore list, and kept: {counted(len(found.sessions), 'session')} with what "
                 "was made of them (nightschool forget --ignored forgets what your own list names)"
+            )
+            told = (*told, text)
+        if pages:
+            text = (
+                f"with that {counted(pages, 'file')} of reports went from our `reports` folder: `nightschool "
+                "report CYCLE` writes one anew, without what is hidden"
             )
             told = (*told, text)
         return told
