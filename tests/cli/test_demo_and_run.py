@@ -68,10 +68,39 @@ def test_a_first_run_asks_before_it_spends(project: Path, capsys: pytest.Capture
 
 def test_a_run_leaves_its_report_in_three_forms(project: Path, tmp_path: Path) -> None:
     """HTML, Markdown and JSON lie in our home, for the person alone."""
-    assert app.run(["run", "--project", str(tmp_path)]) == 0
+    assert app.run(["run", "--yes", "--max-jobs", "1"]) == 3
     kept = sorted((tmp_path / "home" / "reports").iterdir())
     assert [path.suffix for path in kept] == [".html", ".json", ".md"]
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+
+
+def test_a_run_with_nothing_to_do_is_no_cycle(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says that there is nothing to do, and why; it has no number, leaves no report, stands in no history,
+    and the next run that practises has the number that it did not take."""
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    assert app.run(["run"]) == 0
+    told = capsys.readouterr().out
+    assert "nothing to do: no job was started" in told
+    assert "report:" not in told
+    assert app.run(["run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cycle"] is None
+    monkeypatch.chdir(project)
+    assert app.run(["pin", "CLAUDE.md"]) == 0
+    capsys.readouterr()
+    assert app.run(["run", "--yes", "--json"]) == 0
+    pinned = json.loads(capsys.readouterr().out)
+    assert pinned["cycle"] is None
+    assert {item["code"] for item in pinned["learned"]} == {"pinned"}
+    assert app.run(["history", "--json", "--all-projects"]) == 0
+    assert json.loads(capsys.readouterr().out)["cycles"] == []
+    assert not (tmp_path / "home" / "reports").exists()
+    assert app.run(["unpin", "CLAUDE.md"]) == 0
+    assert app.run(["run", "--yes", "--max-jobs", "1"]) == 3
+    assert "n-0001" in capsys.readouterr().out
 
 
 def test_a_run_with_nothing_to_practise_is_no_consent(

@@ -26,7 +26,7 @@ def planned(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_a_plan_tells_what_it_stands_on(scripted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All sessions of the project that are known, and of these those that are new."""
-    told = "15 sessions of this project known, 15 of them with something new since the last run"
+    told = "15 sessions of this project known, 15 of them with something new since the last cycle"
     assert told in planned(capsys)
 
 

@@ -168,8 +168,8 @@ def test_the_figures_of_jobs_add_up() -> None:
 @pytest.mark.parametrize(
     ("project", "told"),
     [
-        ("/p", "9 sessions of its project known, 0 of them with something new since its last run"),
-        ("", "9 sessions of all projects known, 0 of them with something new since the last run"),
+        ("/p", "9 sessions of its project known, 0 of them with something new since its last cycle"),
+        ("", "9 sessions of all projects known, 0 of them with something new since the last cycle"),
     ],
 )
 def test_a_run_tells_what_it_stands_on(project: str, told: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,6 +67,7 @@ SUGGESTED = {"undecided", "underpowered"}
 GOES_ON = {"budget-ended", "next-run", "lost"}
 SETTLED = {"already-published", "already-followed", "taken-back", "pinned", "switched-off"}
 """Nothing was tried for these: they are no failure to certify."""
+IDLE = "nothing to do: no job was started, so this run is no cycle and leaves no report"
 
 
 def run(  # noqa: PLR0913 - one parameter an option
@@ -119,7 +121,9 @@ def run(  # noqa: PLR0913 - one parameter an option
                 prepared = _prepared(parts, cycle.preparation, given)
             said = _said(parts, prepared, root, single)
             said.into(cycle)
-            _agreed(parts, cycle, prepared, root, out, said, yes=yes, set_ups=agree_setup or ())
+            found = _agreed(parts, cycle, prepared, root, out, said, yes=yes, set_ups=agree_setup or ())
+            if all(one.code is not None for one in found):
+                return _idle(cycle, prepared, found, out, said)
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
         lines = [*told(report), f"report: {keep(parts, report)}, and the same as .md and .json"]
@@ -158,19 +162,32 @@ def _agreed(
     *,
     yes: bool,
     set_ups: Sequence[str],
-) -> None:
-    """Whether the agent can work and the person wants it to, asked only where there is work."""
+) -> Sequence[Course]:
+    """What is to be done, once the agent can work and the person wants it to, asked only where there is
+    work."""
     ups = setting_up.wanted(parts, said.fit(prepared.mined.tasks))
     cycle.replay.provisions |= ups.provisions
     found = planned.courses(parts, cycle, prepared)
     if all(one.code is not None or one.jobs == 0 for one in found):
         # Nobody was asked, so nothing may start, whatever was not foreseen.
         cycle.door.closed = True
-        return
+        return found
     cycle.door.runner.check()
     asks = not yes and not practised(parts, cycle.door.name)
     plan = [*_plan(parts, prepared, root, cycle.aiming, found), *said.told] if asks else None
     setting_up.consent(parts, ups, out, plan=plan, agreed=set_ups)
+    return found
+
+
+def _idle(cycle: Cycle, prepared: Prepared, found: Sequence[Course], out: Output, said: Said) -> ExitCode:
+    """A run that has nothing to do says why of each correction. It is no cycle: it has no number and leaves
+    no report."""
+    settled = [one.outlook.learned for one in found if one.outlook is not None]
+    report = cycle.report(prepared, [one for one in settled if one is not None])
+    document = {field.name: getattr(report, field.name) for field in fields(report)} | {"cycle": None}
+    lines = [Line(IDLE, "bold"), *told(report)]
+    code = ExitCode.WRONG_USE if said.wrong else code_of(item.code for item in report.learned)
+    return out.result(document, lines, code)
 
 
 def practised(parts: Parts, runner: str) -> bool:
@@ -259,7 +276,7 @@ def _plan(
     columns = ("you said", "rule", "sessions", "would edit", "since")
     return [
         f"{counted(prepared.known_own or 0, 'session')} of {_where(root)} known, {len(prepared.own)} of them "
-        "with something new since the last run; "
+        "with something new since the last cycle; "
         f"{counted(len(said), 'correction')} in {_where(root)}, "
         f"{len(found)} of them worth an edit"
         + (f", {len(settled)} of these with nothing to do now" if settled else ""),

@@ -75,9 +75,9 @@ def stands_on(report: CycleReport) -> str:
     turns = counted(report.human_turns, "human turn")
     if report.sessions_own is None:
         return f"{new}, {turns}"
-    whose, last = "all projects", "the last run"
+    whose, last = "all projects", "the last cycle"
     if report.roots is not None:
-        whose, last = ("its project", "its last run") if len(report.roots) == 1 else ("its projects", last)
+        whose, last = ("its project", "its last cycle") if len(report.roots) == 1 else ("its projects", last)
     known = counted(report.sessions_own, "session")
     return f"{known} of {whose} known, {report.sessions_read} of them with something new since {last}" + (
         f", {turns} in these" if report.sessions_read else ""

@@ -129,9 +129,12 @@ class Cycle:
         except (AuthenticationFailed, RunnerUnusable, SandboxUnavailable) as error:
             self.store.commit(*self.unfinished.values())
             broken = self.report(prepared, _in_order(chosen, learned))
-            self.store.commit(replace(broken, failed=self.redact(str(error))))
+            self._keep(replace(broken, failed=self.redact(str(error))))
             raise
-        report = self.report(prepared, _in_order(chosen, learned))
+        return self._keep(self.report(prepared, _in_order(chosen, learned)))
+
+    def _keep(self, report: CycleReport) -> CycleReport:
+        give(self.store, self.number)
         self.store.commit(report)
         return report
 
@@ -175,8 +178,7 @@ class Cycle:
         )
 
     def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
-        """What the cycle read, tried and came to, under a number that is given."""
-        give(self.store, self.number)
+        """What the cycle read, tried and came to. Not stored: a run that has nothing to do tells it alone."""
         harvested, mined, ended = prepared.harvested, prepared.mined, self.clock.now()
         # A candidate has words of train sessions alone; the person reads those that `corrections` shows.
         said = {item.id: item.statement for item in mined.corrections}

@@ -1,5 +1,5 @@
-"""Numbers of cycles: one is given once a job may be booked or a report written, so that a run that was
-declined or stopped before leaves no gap.
+"""Numbers of cycles: one is given once a job may be booked or a report stored, so that a run that was
+declined, was stopped before, or had nothing to do leaves no gap.
 
 Relieves the cycle of it. A number is never given twice: whoever holds the lock of cycles gives it, before
 anything is stored under it.

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from nightschool.core.cycles import Learned
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable, SandboxUnavailable, UserError
 from nightschool.core.harness import Harness, Target
 from nightschool.core.jobs import Job, Outcome
@@ -52,6 +53,13 @@ class Outlook(Value):
     """The line of the file that says it already."""
     rejected: str | None = None
     """The newest proposal for this file that the person turned down: another edit would be asked for."""
+
+    @property
+    def learned(self) -> Learned | None:
+        """What it comes to without a job; None: there is work to do."""
+        if self.done is None:
+            return None
+        return replace(Learned.of(self.candidate, *self.done), target=self.target, aim=self.aim)
 
 
 class _Unknown(Exception):

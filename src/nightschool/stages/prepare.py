@@ -31,8 +31,8 @@ class Prepared(Value):
     mined: Mined
     sessions_known: int
     own: tuple[Session, ...] = ()
-    """Sessions of the projects that the run is about with something new since the last run that was about
-    them, whichever run read it."""
+    """Sessions of the projects that the run is about with something new since the last cycle that was
+    about them, whichever run read it."""
     known_own: int | None = None
     """Sessions of these projects, new or not; None where no session was asked."""
     elsewhere: int = 0
