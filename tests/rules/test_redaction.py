@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import string
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,24 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightschool.rules.redaction import Redactor
-from nightschool.rules.secret_shapes import SHAPES, is_secret_name
+from nightschool.rules.secret_services import MARKED, SHAPES, Around, Shape
+from nightschool.rules.secret_values import is_secret_name
 from secret_texts import CLEAN, PEM, PIECES, PLANTED
 
 KEY = b"a key of the tests, 32 bytes long"
 STAND_IN = re.compile(r"\[secret:[a-z]+:[0-9a-f]{6}\]")
-HEX = "0123456789abcdef" * 8
 MIXED = "aB3xK9mQ2zT7wL5r" * 8
-UPPER = "A3XK9MQ2ZT7WL5RB" * 8
 
 
 def redactor() -> Redactor:
     return Redactor(KEY)
-
-
-def body(allowed: str, length: int) -> str:
-    """Planted text that a shape's class of characters allows."""
-    source = MIXED if "a-z" in allowed else (UPPER if "A-Z" in allowed else HEX)
-    return source[:length]
 
 
 @pytest.mark.parametrize(("text", "gone", "stays"), PLANTED)
@@ -46,10 +40,33 @@ def test_planted_secret_goes_and_the_rest_stays(text: str, gone: str, stays: str
 def test_each_shape_of_the_table_is_found(shape: Any, around: str) -> None:
     """Each provider's token is found bare, quoted, assigned, behind an escaped line end and behind a letter
     that is not ASCII, escaped or not; also where the text was cut within that escape."""
-    token = shape.prefix + body(shape.body, max(shape.least, 36))
+    token = shape.example(Random(shape.prefix))
     redacted = redactor()(around.format(token))
-    assert body(shape.body, shape.least) not in redacted
+    assert token.removeprefix(shape.prefix) not in redacted
     assert STAND_IN.search(redacted)
+
+
+@pytest.mark.parametrize("shape", MARKED, ids=lambda shape: shape.mark)
+@pytest.mark.parametrize("around", ["{}", "x={} y", '"{}"', "é{}.", "first\\n{}\\n"])
+def test_each_shape_with_a_mark_in_it_is_found(shape: Any, around: str) -> None:
+    """So are those that no prefix tells, whole."""
+    token = shape.example(Random(shape.mark))
+    redacted = redactor()(around.format(token))
+    stand_in = STAND_IN.search(redacted)
+    assert stand_in
+    assert redacted == around.format(stand_in.group())
+
+
+def test_the_table_names_sixty_services_and_more_with_their_sources() -> None:
+    """Each row says where its shape is published; the kinds are what a stand-in can name."""
+    assert len({shape.kind for shape in SHAPES} | {shape.kind for shape in MARKED}) >= 100
+    told: list[Shape | Around] = [*SHAPES, *MARKED]
+    for shape in told:
+        assert re.fullmatch(r"[a-z]{1,24}", shape.kind)
+        assert re.fullmatch(r"(?:gitleaks|kingfisher):\S+|[a-z0-9.-]+\.[a-z]+(?:/\S*)?", shape.source)
+        assert shape.source.count("/") or ":" in shape.source
+    keys = [(shape.prefix, shape.body) for shape in SHAPES]
+    assert sorted(set(keys)) == sorted(keys)
 
 
 @pytest.mark.parametrize("text", CLEAN)
@@ -237,6 +254,21 @@ def test_any_text_is_accepted(text: str) -> None:
         "-----BEGIN PRIVATE KEY-----\n",
         "eyJ.",
         '"',
+        "=aB3xK9mQ2zT7wL5rPq8Yv4",
+        '="aB3xK9mQ2zT7wL5rPq8Yv4"',
+        "k=aB3xK9mQ2zT7wL5rPq8Yv4/",
+        "a:b@tcp(",
+        "login a password b ",
+        ":5432:a:b:c",
+        "$2y$10$aaaaaaaaaaaaaaaaaaaa",
+        "oracle:thin:a/bcd",
+        "LS0tLS1CRUdJTi",
+        "Private-Lines: 1\n",
+        "aB38Q~",
+        "-us1",
+        "\tTRUE\t0\ta\tb",
+        "https://h/p?key=",
+        "4b1d",
     ],
 )
 def test_work_grows_with_the_length(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nightschool.rules.redaction import Redactor
 from nightschool.rules.secret_memory import _pieces_of
-from nightschool.rules.secret_shapes import SHAPES
+from nightschool.rules.secret_services import SHAPES
 from soak.cases import Case, Part, Seen
 from soak.planted import Planted, planted, prose, token
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from nightschool.rules.secret_memory import SecretMemory
 from nightschool.rules.secret_scan import CREDENTIAL, Scan
-from nightschool.rules.secret_shapes import is_secret_name, secret_when_quoted
+from nightschool.rules.secret_values import is_secret_name, secret_when_quoted
 
 REDACTION_VERSION = "1"
 

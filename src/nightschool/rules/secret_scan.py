@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import ClassVar
 
 import re2
 
@@ -15,91 +16,57 @@ from nightschool.rules.secret_shapes import (
     ATTACHED_OF,
     IS,
     OPTION_OF,
-    SHAPES,
+    SCHEMES,
     SPOKEN_NAME,
-    Shape,
     finder_pattern,
-    is_account_number,
-    is_card_number,
+)
+from nightschool.rules.secret_text import BY_MARK, LATIN, NAME_BYTES, QUOTES
+from nightschool.rules.secret_tokens import Tokens
+from nightschool.rules.secret_values import (
     is_secret_name,
     mixed,
     refers,
     secret_when_bare,
     secret_when_quoted,
+    secret_when_random,
     stands_for_nothing,
 )
 
 CREDENTIAL = "credential"
 """Kind of all that is secret by its context (a name, a URL, a header), so that one value has one stand-in."""
 
-_LATIN = re2.Options()
-_LATIN.encoding = re2.Options.Encoding.LATIN1  # bytes as they are: all that the patterns name is ASCII
-_LATIN.max_mem = 64 << 20
-
-FINDER = re2.compile(finder_pattern(), _LATIN)
-_JWT = re2.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){2,4}|[A-Za-z0-9_-]*\.eyJ[A-Za-z0-9_-]{10,}", _LATIN)
-_DOMAIN = re2.compile(rb"@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}", _LATIN)
-
-# Runs of one class of bytes cannot backtrack; for these the standard library costs a tenth of a call to RE2.
-_RUNS = {body: re.compile(f"[{body}]*".encode()) for body in {shape.body for shape in SHAPES}}
-_WORD_RUN = re.compile(rb"[A-Za-z0-9_-]*")
+FINDER = re2.compile(finder_pattern(), LATIN)
+_LONGEST_JUDGED = 256
 _BARE = re.compile(rb"""[^\s"'`,;<>\\(){}\[\]|&]{1,256}""")
+_BARE_REST = re.compile(rb"""[^\s"'`,;<>\\(){}\[\]|&]*""")
 _BARE_LINE = re.compile(rb"""[^\s"'`\\]{1,256}""")
+_BARE_LINE_REST = re.compile(rb"""[^\s"'`\\]*""")
+_RANDOM = re.compile(rb"[A-Za-z0-9._~+/=-]{1,256}")
 _SPOKEN_HEAD = re2.compile(
-    rf"""{SPOKEN_NAME}["'`\\]{{0,8}}[ \t]{{0,2}}(?:{IS}[ \t]|[:=])[ \t:]{{0,2}}""".encode("ascii"), _LATIN
+    rf"""{SPOKEN_NAME}["'`\\]{{0,8}}[ \t]{{0,2}}(?:{IS}[ \t]|[:=])[ \t:]{{0,2}}""".encode("ascii"), LATIN
 )
-_IS_BEFORE = re2.compile(rf"[ \t]{{1,2}}{IS}[ \t:]{{1,2}}[^\s]{{6}}$".encode("ascii"), _LATIN)
+_IS_BEFORE = re2.compile(rf"[ \t]{{1,2}}{IS}[ \t:]{{1,2}}[^\s]{{6}}$".encode("ascii"), LATIN)
 _PASSED = frozenset({b"PASS", b"Pass"})
 """`--- PASS: TestTotals2`: so test runners tell."""
+_SCHEMES = frozenset(scheme.encode("ascii") for scheme in SCHEMES)
 _PART_OF_CODE = re.compile(rb"[./@()]")
 _COMMAND_ENDS = re.compile(rb"[\n;|&]")
 _HEADER = re.compile(rb"[A-Za-z0-9._~+/=-]*")
 # Pairs behind semicolons: what follows a space is text again, which may name another secret.
 _COOKIE = re.compile(rb"""[^\s"'\\`\[;]*(?:;[ \t]{0,2}[^\s"'\\`\[;]*)*""")
-_MORE_PASSWORD = re2.compile(rb"""[^\s/@:?#,"'<>\\`]*@""", _LATIN)
-# Line ends and quotes, escaped as often as JSON lies in JSON; numbers of a listing.
-_BETWEEN = rb"(?:\s|\\+[nrt\"']|[\"'+,>|]|\d{1,6}(?:\t|\xe2\x86\x92))*"
-_KEY_BODY = re2.compile(
-    rb"(?: BLOCK)?-----(?:" + _BETWEEN + rb"(?:[A-Za-z-]{4,24}: [^\n\\]{1,80}|[A-Za-z0-9+/=]{16,}))+"
-    rb"(?:" + _BETWEEN + rb"[A-Za-z0-9+/=]{0,15}" + _BETWEEN + rb"-----END [A-Z0-9 ]{0,40}-----)?",
-    _LATIN,
-)
-_ESCAPED = re.compile(rb"\\u[0-9a-fA-F]{4}")
-_CUT_ESCAPE = re.compile(rb"[nrt]|u?[0-9a-fA-F]{4}")
-"""What is left of an escape (`\\n`, `\\u00e9`) where a text was cut behind its backslash. Fewer digits may be
-of a word: `desk-` is no key."""
-_KEY_END = re2.compile(rb"(?: BLOCK)?-----", _LATIN)
-_KEY_LINES = re2.compile(
-    rb"[A-Za-z0-9+/=]{16,}(?:" + _BETWEEN + rb"[A-Za-z0-9+/=]+)*" + _BETWEEN + rb"\z", _LATIN
-)
-
-_WRAPPED = re.compile(rb"(?:\\?\r?\n|(?:\\r)?\\n)[ \t]{0,40}([A-Za-z0-9_+/-]{16,})(?![A-Za-z0-9_+/=:.(\[-])")
-"""The rest of a token that a terminal, or a `\\`, broke in two lines."""
-
-_ALNUM_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-_NAME_BYTES = _ALNUM_BYTES + b"_-"
-_LOCAL_BYTES = _NAME_BYTES + b".%+"
-_DIGIT_BYTES = b"0123456789"
-_QUOTES = b"\"'`\\"
-_PUBLIC_SENDERS = frozenset({b"git", b"noreply", b"no-reply", b"hg", b"svn", b"donotreply"})
-_FILE_ENDINGS = frozenset(b"png jpg jpeg gif svg webp js mjs ts tsx jsx css json md py html ico avif".split())
-
-_BY_HEAD: dict[bytes, list[Shape]] = {}
-for _shape in SHAPES:
-    _BY_HEAD.setdefault(_shape.prefix[:2].encode(), []).append(_shape)
+_MORE_PASSWORD = re2.compile(rb"""[^\s/@:?#,"'<>\\`]*@""", LATIN)
+_WORD = re.compile(rb"""[^\s"'\\]*""")
+_DSN = re.compile(rb"""[^\s:/@"'`(\[\]]{1,64}:([^\s:/@"'`\[\]]{3,64})\Z""")
+_FIELD = re.compile(rb"""[^:\s"'`\\]*""")
+_BEFORE_AT = re.compile(rb"""[^\s/@"'<>\\`]*""")
+_PASS_HASH = re.compile(rb"[./A-Za-z0-9$=,]*")
+_GOES_ON = frozenset({b"(", b"@", b":", b"[", b"{", b"$", b"%", b"<", b"*"})
+_QUOTE = frozenset({b'"', b"'", b"`"})
+_QUOTE_END = frozenset({b'"', b"'", b"`", b"\\"})
 
 
-class Scan:
+class Scan(Tokens):
     """`run()` gives the text with stand-ins; the same object where nothing was found."""
-
-    def __init__(self, content: bytes, stand_in: Callable[[str, bytes], bytes]) -> None:
-        self._text = content
-        self._stand_in = stand_in
-        self._out: list[bytes] = []
-        self._done = 0
-        """All before it is in `_out`."""
-        self._no_jwt_before = 0
-        self._last_key_end = 0
 
     def run(self) -> bytes:
         at: int | None = 0
@@ -116,25 +83,52 @@ class Scan:
                 return follow
         return None
 
-    def _judge(self, start: int, end: int) -> int:  # noqa: PLR0911 - a flat table of first bytes
+    def _judge(self, start: int, end: int) -> int:
         """Replace what is secret at this place; the position to go on from, behind `start`."""
-        match self._text[start]:
-            case 0x5B:  # [ of a stand-in
-                return end
-            case 0x2D:  # -
-                key = self._text.startswith((b"-----BEGIN", b"-----END"), start)
-                return self._key(start, end) if key else self._option(start, end)
-            case 0x3A:  # :
-                return self._url(start, end) if self._text[start + 1] == 0x2F else self._telegram(start)
-            case 0x40:  # @
-                return self._email(start, end)
-            case 0x2E:  # .
-                return self._discord(start, end)
-            case 0x20 | 0x09:
-                return self._short_option(start, end)
-            case byte if 0x30 <= byte <= 0x39:
-                return self._card(start, end)
-        return self._lettered(start, end)
+        for around in BY_MARK.get(self._text[start], ()):
+            if self._text.startswith(around.mark.encode("ascii"), start):
+                return self._around(start, around)
+        return self._judges.get(self._text[start], Scan._lettered)(self, start, end)
+
+    def _passed(self, start: int, end: int) -> int:
+        """A stand-in."""
+        del start
+        return end
+
+    def _at_sign(self, start: int, end: int) -> int:
+        return self._data_source(start) if self._text[end - 1] == 0x28 else self._email(start, end)
+
+    def _blank(self, start: int, end: int) -> int:
+        """Before an option of one letter, or between the fields of a jar of cookies."""
+        if self._text[start] == 0x5C or self._text[start + 1 : start + 2] in {b"T", b"F"}:
+            return self._placed("cookie", _WORD, end - 4)
+        return self._short_option(start, end)
+
+    def _dotted(self, start: int, end: int) -> int:
+        return self._discord(start, end)
+
+    def _hashed(self, start: int, end: int) -> int:
+        del end
+        return self._replace("passhash", start, self._run_end(_PASS_HASH, start))
+
+    def _numbered(self, start: int, end: int) -> int:
+        return self._card(start, end) if self._shape_at(start) is None else self._lettered(start, end)
+
+    def _dashed(self, start: int, end: int) -> int:
+        if self._text.startswith((b"-----BEGIN", b"-----END"), start):
+            return self._key(start, end)
+        if self._text.startswith(b"--cookie", start):
+            return self._cookie(start, end)
+        return self._option(start, end)
+
+    def _behind_sign(self, start: int, end: int) -> int:
+        if self._text.startswith(b"://", start):
+            return self._url(start, end)
+        if self._text[start : start + 3] == b":AA" and end == start + 36:
+            return self._telegram(start)
+        if self._text[start + 1 : start + 6] in {b"5432:", b"5433:", b"6432:"} and end > start + 6:
+            return self._placed(CREDENTIAL, _FIELD, end - 4)
+        return self._assigned(start, end)
 
     def _lettered(self, start: int, end: int) -> int:
         shape = self._shape_at(start)
@@ -142,96 +136,53 @@ class Scan:
             return self._token(start, shape)
         if self._text.startswith(b"eyJ", start):
             return self._jwt(start)
+        if self._text.startswith((b"LS0tLS1CRUdJTi", b"Private-Lines"), start):
+            return self._encoded_key(start, end)
         if self._text[start + 2 : start + 4].isdigit():
             return self._account(start)
         return self._worded(start, end)
 
-    def _replace(self, kind: str, start: int, end: int) -> int:
-        self._out += [self._text[self._done : start], self._stand_in(kind, self._text[start:end])]
-        self._done = end
-        return end
-
-    def _run_before(self, at: int, allowed: bytes, most: int) -> int:
-        """Where the run of these bytes that ends at `at` begins; an escape (`\\n`, `\\u00e9`) is not in."""
-        piece = self._text[max(self._done, at - most) : at]
-        start = at - (len(piece) - len(piece.rstrip(allowed)))
-        if start < at and start and self._text[start - 1] == 0x5C and self._text[start] in b"nrt":
-            start += 1
-        elif _ESCAPED.match(self._text, start - 1, at) is not None:
-            start += 5
-        return start
-
-    def _run_end(self, run: re.Pattern[bytes], at: int) -> int:
-        found = run.match(self._text, at)
-        return at if found is None else found.end()
-
-    def _within_word(self, start: int) -> bool:
-        begin = self._run_before(start, _ALNUM_BYTES, 6)
-        return begin < start and (begin > 0 or _CUT_ESCAPE.fullmatch(self._text, 0, start) is None)
-
-    def _shape_at(self, start: int) -> Shape | None:
-        """The token shape that begins here with enough of a body, if one does."""
-        for shape in _BY_HEAD.get(self._text[start : start + 2], ()):
-            begin = start + len(shape.prefix)
-            if self._text.startswith(shape.prefix.encode(), start):
-                piece = _RUNS[shape.body].match(self._text, begin, begin + shape.least)
-                if piece is not None and piece.end() - begin == shape.least:
-                    return shape
-        return None
-
-    def _shaped(self, start: int) -> bool:
-        """Whether a secret of its own shape begins here, which then has the word."""
-        head = self._text[start : start + 10]
-        if head.startswith((b"-----BEGIN", b"[secret:", b"eyJ")) or head[:7].lower() == b"bearer ":
-            return True
-        if b"://" in self._text[start : start + 16]:
-            return True
-        shape = self._shape_at(start)
-        return shape is not None and not self._unmixed(start, shape)
-
-    def _unmixed(self, start: int, shape: Shape) -> bool:
-        begin = start + len(shape.prefix)
-        return shape.mixed and not mixed(self._text[begin : begin + 4 * shape.least])
-
-    def _token(self, start: int, shape: Shape) -> int:
-        begin = start + len(shape.prefix)
-        if self._unmixed(start, shape) or self._within_word(start):
+    def _placed(self, kind: str, run: re.Pattern[bytes], begin: int) -> int:
+        """What is secret by its place alone, unless it stands for a secret or is one of its own shape."""
+        end = self._run_end(run, begin)
+        if end == begin or self._shaped(begin) or stands_for_nothing(self._text[begin:end]):
             return begin
-        end = self._run_end(_RUNS[shape.body], begin)
-        while self._text[end - 1] == 0x2E:  # the full stop of a sentence
-            end -= 1
-        start = begin if shape.prefix.endswith("=") else start
-        secret = self._text[start:end]
-        while (more := _WRAPPED.match(self._text, end)) is not None and self._goes_on(more):
-            secret += more.group(1)
-            end = more.end()
-        self._out += [self._text[self._done : start], self._stand_in(shape.kind, secret)]
-        self._done = end
-        return end
+        return self._replace(kind, begin, end)
 
-    def _goes_on(self, more: re.Match[bytes]) -> bool:
-        """Whether a line is more like the rest of a token than like a word, a name, or another secret."""
-        run = more.group(1)
-        return mixed(run) and run.lower() != run != run.upper() and not self._shaped(more.start(1))
+    def _data_source(self, start: int) -> int:
+        """`name:password@tcp(host)`, as programs in Go have it."""
+        found = _DSN.search(self._text[max(self._done, start - 132) : start])
+        if found is None or stands_for_nothing(found.group(1)):
+            return start + 4
+        return self._replace(CREDENTIAL, start - len(found.group(1)), start)
 
-    def _jwt(self, start: int) -> int:
-        if start < self._no_jwt_before or self._within_word(start):
-            return start + 3
-        found = _JWT.match(self._text, start)
-        if found is None:
-            self._no_jwt_before = self._run_end(_WORD_RUN, start)
-            return start + 3
-        return self._replace("jwt", start, found.end())
-
-    def _key(self, start: int, end: int) -> int:
-        if self._text.startswith(b"-----BEGIN", start):
-            body = _KEY_BODY.match(self._text, end)
-            return end if body is None else self._replace("privatekey", start, body.end())
-        floor = max(self._done, self._last_key_end, start - 8192)
-        self._last_key_end = end
-        close = _KEY_END.match(self._text, end)
-        lines = _KEY_LINES.search(self._text[floor:start]) if close is not None else None
-        return end if lines is None else self._replace("privatekey", floor + lines.start(), close.end())
+    def _assigned(self, start: int, end: int) -> int:
+        """`name = value` with a name that says little: a secret where the value looks random."""
+        begin = end - 20
+        if self._shaped(begin) or not mixed(self._text[begin:end]):
+            return begin
+        value = _RANDOM.match(self._text, begin)
+        at = (
+            start
+            - len(self._text[max(self._done, start - 20) : start])
+            + len(self._text[max(self._done, start - 20) : start].rstrip(QUOTES + b" \t]"))
+        )
+        name = self._text[self._run_before(at, NAME_BYTES, 64) : at]
+        if value is None or not name or self._text[value.end() : value.end() + 1] in _GOES_ON:
+            return begin
+        quoted = (
+            self._text[begin - 1 : begin] in _QUOTE
+            and self._text[value.end() : value.end() + 1] in _QUOTE_END
+        )
+        query = self._text[start : start + 1] == b"=" and self._text[at - len(name) - 1 : at - len(name)] in {
+            b"?",
+            b"&",
+        }
+        env = name.isupper() and begin == start + 1
+        told = value.group().rstrip(b".")
+        if not (quoted or env or query) or not secret_when_random(name, told, env=env or query):
+            return begin
+        return self._replace(CREDENTIAL, begin, begin + len(told))
 
     def _url(self, start: int, end: int) -> int:
         """`://user:password@` or `://token@`: the password or token goes, the rest of the URL stays."""
@@ -253,44 +204,8 @@ class Scan:
             return begin
         return self._replace(CREDENTIAL, begin, end - 1)
 
-    def _email(self, start: int, end: int) -> int:
-        domain = _DOMAIN.match(self._text, start)
-        begin = self._run_before(start, _LOCAL_BYTES, 64)
-        local = self._text[begin:start]
-        if domain is None or not local.strip(b".-") or local.lower() in _PUBLIC_SENDERS:
-            return end
-        after = self._text[domain.end() : domain.end() + 1]
-        if domain.group().rsplit(b".", 1)[1].lower() in _FILE_ENDINGS or (after and after in _NAME_BYTES):
-            return end
-        return self._replace("email", begin, domain.end())
-
-    def _telegram(self, start: int) -> int:
-        begin = self._run_before(start, _DIGIT_BYTES, 12)
-        if not 8 <= start - begin <= 10:
-            return start + 3
-        return self._replace("telegram", begin, self._run_end(_WORD_RUN, start + 1))
-
-    def _discord(self, start: int, end: int) -> int:
-        begin = self._run_before(start, _NAME_BYTES, 32)
-        if not 23 <= start - begin <= 28 or self._text[begin] not in b"MNO":
-            return start + 1
-        return self._replace("discord", begin, self._run_end(_WORD_RUN, end))
-
-    def _card(self, start: int, end: int) -> int:
-        length = is_card_number(self._text, start)
-        if length and not self._text[max(0, start - 1) : start].strip(b" \t\r\n\"'`:=,;([{<>|#*").strip():
-            return self._replace("card", start, start + length)
-        first = len(self._text[start:end]) - len(self._text[start:end].lstrip(_DIGIT_BYTES))
-        return start + first
-
-    def _account(self, start: int) -> int:
-        length = is_account_number(self._text, start)
-        if not length or self._within_word(start):
-            return start + 4
-        return self._replace("iban", start, start + length)
-
     def _short_option(self, start: int, end: int) -> int:
-        if self._text[start + 1 : start + 3] in {b"-a", b"-p", b"-w"}:
+        if self._text[start + 1 : start + 3] in {b"-a", b"-b", b"-p", b"-w"}:
             return self._letter_option(start)
         return self._user_option(start, end)
 
@@ -305,6 +220,9 @@ class Scan:
         known = OPTION_OF[letter] if apart else ATTACHED_OF
         if (not apart and letter != b"p") or known.search(command) is None or self._shaped(value.start()):
             return start + 3
+        if letter == b"b":
+            named = b"=" in value.group()  # without a `=` it is the name of a file
+            return self._placed("cookie", _COOKIE, value.start()) if named else value.end()
         return self._replace(CREDENTIAL, value.start(), value.end())
 
     def _past_blanks(self, at: int) -> int:
@@ -327,7 +245,7 @@ class Scan:
         """`--password value`."""
         begin = end - 1
         name = self._text[start:begin].strip()
-        while begin < len(self._text) and self._text[begin] in _QUOTES:
+        while begin < len(self._text) and self._text[begin] in QUOTES:
             begin += 1
         value = _BARE.match(self._text, begin)
         if value is None or self._shaped(begin) or not is_secret_name(name):
@@ -340,17 +258,19 @@ class Scan:
         """A place that begins with a word: a header, `name = value`, `password is value`."""
         found = self._text[start:end]
         lower = found[:13].lower()
+        if lower.startswith((b"oracle:", b"login")):  # `oracle:thin:sam/value@host`; a line of `.netrc`
+            return self._placed(CREDENTIAL, _BEFORE_AT if lower[:1] == b"o" else _BARE_LINE_REST, end - 3)
         if lower.startswith(b"cookie"):
             return self._cookie(start, end)
         if lower.startswith(b"bearer"):
             return self._bearer(end - 16, strict=True)
         name = (
-            self._text[self._run_before(start, _NAME_BYTES, 64) : start]
-            + found[: len(found) - len(found.lstrip(_NAME_BYTES))]
+            self._text[self._run_before(start, NAME_BYTES, 64) : start]
+            + found[: len(found) - len(found.lstrip(NAME_BYTES))]
         )
         if lower == b"authorization" and found[-7:-6] in (b" ", b"\t") and found[-4:].strip() == found[-4:]:
             words = found[13:-6].strip(b" \t:=\"'`\\").lower()
-            if words in {b"bearer", b"basic", b"token", b"bot", b"apikey", b"digest"}:
+            if words in _SCHEMES:
                 return self._bearer(end - 6, strict=False)
         called = _SPOKEN_HEAD.match(self._text, start, end)
         if called is not None:
@@ -386,14 +306,14 @@ class Scan:
         return self._replace(CREDENTIAL, begin, begin + len(word))
 
     def _cookie(self, start: int, end: int) -> int:
-        found = self._text[start:end]
-        rest = found[6:].lstrip(_QUOTES + b" \t:=")
+        found = self._text[start:end].removeprefix(b"--")
+        rest = found[6:].lstrip(QUOTES + b" \t:=")
         begin = end - len(rest)
         return self._replace("cookie", begin, self._run_end(_COOKIE, begin))
 
     def _spoken(self, begin: int, name: bytes) -> int:
         start = begin
-        while begin < len(self._text) and self._text[begin] in _QUOTES:
+        while begin < len(self._text) and self._text[begin] in QUOTES:
             begin += 1
         value = _BARE.match(self._text, begin)
         if value is None or self._shaped(begin) or not is_secret_name(name):
@@ -408,11 +328,11 @@ class Scan:
         if not is_secret_name(name) or (before.endswith(b":") and name.strip(b"-_") in _PASSED):
             return begin
         if before.endswith(b">") and not before.endswith(b"=>"):  # <password>value</password>
-            opened = self._run_before(start, _NAME_BYTES, 64)
+            opened = self._run_before(start, NAME_BYTES, 64)
             if self._text[max(0, opened - 1) : opened] not in {b"<", b":"}:
                 return begin
         opening = begin
-        while opening < len(self._text) and opening < begin + 8 and self._text[opening] in _QUOTES:
+        while opening < len(self._text) and opening < begin + 16 and self._text[opening] in QUOTES:
             opening += 1
         if self._shaped(opening):
             return opening
@@ -430,7 +350,8 @@ class Scan:
         called = self._text[value.end() : value.end() + 1] in {b"(", b"[", b"{"}
         if called or not secret_when_bare(name, value.group(), env=env):
             return begin
-        return self._taken(begin, value.end(), begin)
+        rest = _BARE_LINE_REST if env else _BARE_REST
+        return self._taken(begin, self._run_end(rest, value.end()), begin)
 
     def _taken(self, begin: int, end: int, otherwise: int) -> int:
         return self._replace(CREDENTIAL, begin, end) if end > begin else otherwise
@@ -444,3 +365,18 @@ class Scan:
             return end
         bare = _BARE.match(self._text, opening)
         return opening if bare is None else int(bare.end())
+
+    _judges: ClassVar[dict[int, Callable[[Scan, int, int], int]]] = {
+        ord("["): _passed,
+        ord("-"): _dashed,
+        ord(":"): _behind_sign,
+        ord("="): _behind_sign,
+        ord("@"): _at_sign,
+        ord("."): _dotted,
+        ord("$"): _hashed,
+        ord(" "): _blank,
+        ord("\t"): _blank,
+        ord("\\"): _blank,
+        **dict.fromkeys(b"0123456789", _numbered),
+    }
+    """By the first byte of a place; all others begin with a letter."""
