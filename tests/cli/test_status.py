@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from gate_builders import task
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.adapters.system_clock import SystemClock
 from nightschool.cli.app import run
 from nightschool.core.harness import Scope, Target
 from nightschool.core.jobs import Delivered, Finished, Reservation, Role, Usage
 from nightschool.core.proposals import Release, Step
-from nightschool.core.tasks import HoldoutVersion
+from nightschool.core.tasks import HoldoutVersion, Split, TaskAct, TaskMark
 from nightschool.core.trials import AlphaEntry
 from nightschool.core.values import digest_of
 from nightschool.rules.betting import alpha_share
@@ -75,6 +76,29 @@ def test_status_counts_what_was_used_and_left(home: Path, ask: Ask) -> None:
     assert (month["unknown_tokens"], month["unknown_cost"]) == (1, 1)
     assert len(told["unsettled"]) == 1
     assert [row["release"] for row in told["interrupted"]] == ["r-0002"]
+
+
+def test_held_out_tasks_that_are_in_no_exam_yet_are_counted(
+    home: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that came since, and those that were forgotten and let in again, wait for the next exam, which
+    begins by their number: of the newest exam of a project alone, without what the person took out."""
+    made = [task(name) for name in "abcd"]
+    pool = made[0].project
+    first = HoldoutVersion(pool=pool, number=1, tasks=(made[0].id,))
+    second = HoldoutVersion(pool=pool, number=2, tasks=(made[0].id, made[1].id))
+    train = task("train", split=Split.TRAIN)
+    withheld = TaskMark(task=made[3].id, act=TaskAct.WITHHOLD, actor="sam", reason="gone", at=NOW)
+    store(home).commit(first, second, *made, train, withheld)
+    rows = ask("status")["holdouts"]
+    assert [(row["tasks"], row["waiting_tasks"]) for row in rows] == [(1, 0), (2, 1)]
+    assert run(["status"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "1 of 10" in told
+    assert "let in again too" in told
+    store(home).commit(HoldoutVersion(pool=pool, number=3, tasks=(made[0].id, made[1].id, made[2].id)))
+    assert run(["status"]) == 0
+    assert "let in again" not in capsys.readouterr().out
 
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from nightschool.stages.schedule import Look
     from nightschool.wiring import Parts
 
+WAITING = (
+    "Waiting: tasks held out since that exam was made, those of what you forgot and let in again too. They "
+    "are in no exam until so many wait: then the next one is made, by their number alone."
+)
 Rows = list[dict[str, object]]
 FORGETTING = (
     "a forgetting was broken off: no record speaks of it any more, but traces may lie on the disk; the next "
@@ -126,13 +130,24 @@ def _proposals(cases: Sequence[Dossier], parts: Parts) -> Rows:
 
 def _versions(parts: Parts) -> Rows:
     """Each hold-out version with the share of alpha that its drafts were given."""
-    from nightschool.core.tasks import HoldoutVersion, TaskMark  # noqa: PLC0415
+    from nightschool.core.tasks import HoldoutVersion, Split, TaskMark  # noqa: PLC0415
     from nightschool.rules.betting import alpha_share  # noqa: PLC0415
-    from nightschool.rules.marks import standings  # noqa: PLC0415
+    from nightschool.rules.marks import serving, standings  # noqa: PLC0415
     from nightschool.stages import ledger  # noqa: PLC0415
+    from nightschool.stages.mine import enough_new, pooled  # noqa: PLC0415
 
     alpha = parts.settings.gate.alpha
-    marked = standings(parts.store.find(TaskMark))
+    marks, versions = parts.store.find(TaskMark), parts.store.find(HoldoutVersion)
+    marked = standings(marks)
+    newest = {version.pool: version.number for version in sorted(versions, key=lambda one: one.number)}
+
+    def beside(version: HoldoutVersion) -> int:
+        """Held-out tasks that serve and are not in the newest version: new ones, and those let in again."""
+        if version.number != newest[version.pool]:
+            return 0
+        tasks = serving(pooled(parts.store, version.pool), marks)
+        return sum(task.split is Split.HOLDOUT and task.id not in version.tasks for task in tasks)
+
     out = {name for name, standing in marked.items() if standing.out is not None}
     spent: dict[str, list[float]] = defaultdict(list)
     for entry in ledger.spent(parts.store):
@@ -143,11 +158,13 @@ def _versions(parts: Parts) -> Rows:
             "project": version.pool,
             "number": version.number,
             "tasks": len(set(version.tasks) - out),
+            "waiting_tasks": beside(version),
+            "next_version_at": enough_new(version),
             "drafts": len(spent[version.id]),
             "alpha": alpha,
             "alpha_spent": sum(spent[version.id]),
         }
-        for version in parts.store.find(HoldoutVersion)
+        for version in versions
     ]
 
 
@@ -274,19 +291,22 @@ def _version_pieces(rows: Rows) -> Iterable[Piece | str]:
             row["project"] or "all projects",
             row["number"],
             row["tasks"],
+            f"{row['waiting_tasks']} of {row['next_version_at']}" if row["waiting_tasks"] else None,
             row["drafts"],
             f"{row['alpha_spent']:.1%}",
             f"{row['alpha']:.0%}",
         )
         for row in rows
     ]
-    heads = ("project", "exam", "tasks", "exams begun", "risk used", "allowed")
+    heads = ("project", "exam", "tasks", "waiting", "exams begun", "risk used", "allowed")
     yield Table(columns=heads, rows=cells, title="Exams: tasks that no editor of edits sees")
     text = (
         "Risk: of accepting an edit by luck. Each exam that is begun uses a part of what is allowed; an edit "
     )
     text += "that is examined anew, with another agent or on other tasks, begins one more."
     yield Line(text, "dim")
+    if any(row["waiting_tasks"] for row in rows):
+        yield Line(WAITING, "dim")
 
 
 def _spent_line(spent: _Spent) -> str:

@@ -395,14 +395,18 @@ def holdout_of(
     return open_holdout({*own, *(task for task in mined.tasks if task.project == project)}, project, store)
 
 
+def enough_new(version: HoldoutVersion) -> int:
+    """So many new hold-out tasks begin the version after this one."""
+    return max(NEW_VERSION, -(-len(version.tasks) // 2))
+
+
 def open_holdout(tasks: Iterable[Task], pool: str, store: Store) -> HoldoutVersion | None:
     """The open version; a new one by the count of new tasks alone, never by results. `tasks` are those that
     serve: what a person took out comes into no further version, and makes none begin."""
     held = tuple(sorted(task.id for task in tasks if task.split is Split.HOLDOUT))
     versions = store.find(HoldoutVersion, pool)
     current = max(versions, key=lambda version: version.number, default=None)
-    fresh = len(set(held) - set(() if current is None else current.tasks))
-    if current is not None and fresh < max(NEW_VERSION, -(-len(current.tasks) // 2)):
+    if current is not None and len(set(held) - set(current.tasks)) < enough_new(current):
         return current
     if not held:
         return None
