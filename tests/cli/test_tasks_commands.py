@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,35 @@ def test_a_task_is_shown_whole(held: Task, ask: Ask, capsys: pytest.CaptureFixtu
     told = capsys.readouterr().out
     for word in (held.prompt, "uses 'pnpm' and not 'npm'", "a.txt", CANDIDATE.statement, held.session):
         assert word in told
+
+
+@pytest.mark.parametrize("moved", ["renamed", "in another"])
+def test_tasks_of_a_project_that_is_no_project_any_more_are_marked(
+    held: Task, tmp_path: Path, moved: str, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its folder was renamed, or belongs to another project by now: its tasks are listed as at rest, with the
+    reason and the way out; those of a project that is there are not."""
+    root = Path(held.project)
+    other = replace(task("of another"), project=str(tmp_path / "there"))
+    (tmp_path / "there").mkdir()
+    SqliteStore.open(tmp_path / "school").commit(other)
+    assert {row["rests"] for row in ask("tasks", "--all-projects")["tasks"]} == {None}
+    if moved == "renamed":
+        os.chdir(root.rename(tmp_path / "renamed"))
+        why = f"{root} is no folder any more; where it was moved or renamed, `ln -s NEW {root}`"
+    else:
+        above = tmp_path / "mono"
+        subprocess.run(["git", "init", "-q", str(above)], check=True)  # noqa: S607 - the person's git
+        root.rename(above / "app")
+        root.symlink_to(above / "app")
+        why = f"{root} belongs to {above} by now"
+    rests = {row["id"]: row["rests"] for row in ask("tasks", "--all-projects")["tasks"]}
+    assert rests[held.id].startswith(why)
+    assert rests[other.id] is None
+    assert run(["tasks", "--all-projects"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "At rest, since no edit for their project is practised" in told
+    assert ask("tasks", "show", held.id)["rests"] == rests[held.id]
 
 
 def test_who_took_a_task_out_when_and_why_is_in_the_list(

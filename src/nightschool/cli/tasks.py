@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +17,7 @@ from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nightschool.core.ports import Store
     from nightschool.core.tasks import Check, Task, TaskMark
@@ -62,9 +64,13 @@ def tasks(
         found = parts.store.find(Task, root)
         said, marked = said_of(parts.store), standings(parts.store.find(TaskMark))
         quiet = silent_tasks(drafts(parts.store), parts.store, parts.policy())
-        told = [*_told(found, said, marked), *_legend(), *_silent(found, quiet)]
+        rest = resting({task.project for task in found}, parts)
+        told = [*_told(found, said, marked, rest), *_legend(), *_rest(rest), *_silent(found, quiet)]
         told = told if found else _none(parts, root)
-    rows = [{**_row(task, said, marked), "silent": quiet.get(task.id)} for task in found]
+    rows = [
+        {**_row(task, said, marked), "rests": rest.get(task.project), "silent": quiet.get(task.id)}
+        for task in found
+    ]
     return Output(json=json).result({"project": root, "tasks": rows}, told)
 
 
@@ -88,8 +94,10 @@ def show(task: Named, *, json: Json = False) -> ExitCode:
         found = find_task(parts.store, task)
         marks = parts.store.find(TaskMark, found.id)
         said, marked = said_of(parts.store), standings(marks)
-    document = {**_row(found, said, marked), "starts_from": _start(found), "marks": marks}
-    return Output(json=json).result(document, _pieces(found, said, marked, marks))
+        rest = resting({found.project}, parts)
+    rests = {"rests": rest.get(found.project)}
+    document = {**_row(found, said, marked), **rests, "starts_from": _start(found), "marks": marks}
+    return Output(json=json).result(document, [*_pieces(found, said, marked, marks), *_rest(rest)])
 
 
 def _start(task: Task) -> dict[str, object]:
@@ -148,6 +156,37 @@ def standing_of(task: Task, marked: Standings) -> str | None:
     if not standing.serves(task):
         return "not reviewed"
     return "protected" if standing.protection is not None else None
+
+
+def resting(projects: Iterable[str], parts: Parts) -> dict[str, str]:
+    """By project, why no edit for it is practised now: its folder is gone, or is part of another project."""
+    found = {}
+    for project in projects:
+        named = shlex.quote(project)
+        root = parts.projects.root(project) if Path(project).is_dir() else None
+        if root is None:
+            found[project] = (
+                f"{project} is no folder any more; where it was moved or renamed, `ln -s NEW {named}` lets "
+                f"what was said there count for the new place; `nightschool forget {named}` lets it go"
+            )
+        elif root != project:
+            found[project] = (
+                f"{project} belongs to {root} by now, and so does what is said there; `nightschool forget "
+                f"{named}` lets these go, with their sessions"
+            )
+    return found
+
+
+def _rest(rest: Mapping[str, str]) -> list[Piece | str]:
+    if not rest:
+        return []
+    return [
+        *(
+            Line(f"At rest, since no edit for their project is practised: {why}", "yellow")
+            for _, why in sorted(rest.items())
+        ),
+        Line("An exam of your own memory file may still try them.", "dim"),
+    ]
 
 
 def about(task: Task, said: Mapping[str, str]) -> str:
@@ -209,8 +248,10 @@ def _row(task: Task, said: Mapping[str, str], marked: Standings) -> dict[str, ob
     }
 
 
-def _told(found: Sequence[Task], said: Mapping[str, str], marked: Standings) -> list[Piece | str]:
-    standing = {task.id: standing_of(task, marked) for task in found}
+def _told(
+    found: Sequence[Task], said: Mapping[str, str], marked: Standings, rest: Mapping[str, str]
+) -> list[Piece | str]:
+    standing = {task.id: "at rest" if task.project in rest else standing_of(task, marked) for task in found}
     with_standing = any(standing.values())
     rows = [
         (
