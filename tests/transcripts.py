@@ -223,3 +223,18 @@ def cursor_rows_for(prompts: Sequence[str]) -> list[bytes]:
         for prompt in prompts
     ]
     return [dumped(row) for pair in said for row in pair]
+
+
+GEMINI_HEAD = {"sessionId": "g-1", "projectHash": "ab", "startTime": stamp(0), "lastUpdated": stamp(9)}
+
+
+def gemini(number: int, kind: str, content: object, **more: object) -> dict[str, Any]:
+    """A message of Gemini CLI; `number` makes its id and its time."""
+    return {"id": f"m-{number}", "timestamp": stamp(number), "type": kind, "content": content, **more}
+
+
+def gemini_rows_for(prompts: Sequence[str]) -> list[bytes]:
+    rows: list[dict[str, Any]] = [GEMINI_HEAD]
+    for number, prompt in enumerate(prompts):
+        rows += [gemini(2 * number, "user", [{"text": prompt}]), gemini(2 * number + 1, "gemini", "Done.")]
+    return [dumped(row) for row in rows]

@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-from corpus import absent, counted, figures, files_of, halves_are_the_whole, strangers
+from corpus import absent, files_of
 from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
 from nightschool.adapters.conversation import RESULT_LIMIT
-from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus, Roots, Session, Speaker, TranscriptRef
 from nightschool.testing import demo
-from nightschool.testing.conformance.source import check_source
 from transcripts import (
     CASES,
     CLAUDE_ID,
@@ -23,10 +21,8 @@ from transcripts import (
     claude,
     claude_call,
     claude_result,
-    claude_rows_for,
     dumped,
     read_file,
-    ref_of,
     session_of,
     write_rows,
 )
@@ -43,22 +39,6 @@ def words(session: Session) -> list[str]:
     return [turn.text for turn in session.human_turns]
 
 
-def test_it_keeps_the_contract(tmp_path: Path) -> None:
-    """The source behaves as the port says."""
-    check_source(lambda redact: ClaudeCodeTranscripts(redact=redact), claude_rows_for, tmp_path)
-
-
-@absent
-@pytest.mark.cases
-@pytest.mark.parametrize("name", FILES)
-def test_real_files_give_the_figures_of_their_manifest(name: str) -> None:
-    """Human turns, tool calls, tool errors and refusals of each real file are those that a reader counted."""
-    session = session_of(SOURCE, CASES / name)
-    expected = figures(name)
-    assert counted(session) == expected or "n/a" in expected
-    assert SOURCE.recognises(ref_of(SOURCE, CASES / name))
-
-
 @absent
 @pytest.mark.cases
 def test_unknown_rows_are_no_turns() -> None:
@@ -70,21 +50,6 @@ def test_unknown_rows_are_no_turns() -> None:
         ("a call", " without an id")
     ] * 3
     assert all(turn.text in {"Hello", "[trimmed for fixture]"} for turn in result.session.human_turns)
-
-
-@absent
-@pytest.mark.cases
-@pytest.mark.parametrize("name", FILES)
-def test_halves_of_real_files_are_the_whole(name: str, tmp_path: Path) -> None:
-    """A file read in two parts gives the very session that one reading gives."""
-    halves_are_the_whole(SOURCE, name, tmp_path)
-
-
-@absent
-@pytest.mark.cases
-def test_other_agents_are_not_taken_for_this_one() -> None:
-    """No file of another agent is recognised."""
-    assert [path for path in strangers("claude-code") if SOURCE.recognises(ref_of(SOURCE, path))] == []
 
 
 @pytest.mark.parametrize("path", sorted((demo.HERE / "transcripts/claude-code").iterdir()), ids=str)
@@ -317,18 +282,6 @@ def test_an_interruption_belongs_to_the_agents_turn(tmp_path: Path) -> None:
         ("human", False),
         ("agent", False),
     ]
-
-
-def test_our_own_replays_are_known(tmp_path: Path) -> None:
-    """A session whose first prompt begins with our marker is ours, also when it is read on later."""
-    rows = [claude("user", 1, f"[{MARKER} 0123abcd]\nDo it"), claude("assistant", 2, "Done.")]
-    assert read(tmp_path, *rows).ours
-    assert not read(tmp_path, claude("user", 0, "go"), *rows).ours
-    path = tmp_path / f"{CLAUDE_ID}.jsonl"
-    offset = read_file(SOURCE, write_rows(path, rows)).offset
-    later = read_file(SOURCE, write_rows(path, [*rows, claude("assistant", 3, "More.")]), offset).session
-    assert later is not None
-    assert later.ours
 
 
 SECRET = re.compile(r"tok_q{200,}")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from corpus import absent, counted, figures, files_of, halves_are_the_whole, strangers
+from corpus import absent, files_of
 from nightschool.adapters.codex.transcripts import CodexTranscripts
 from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus, Roots, Session
 from nightschool.testing import demo
-from nightschool.testing.conformance.source import check_source
 from transcripts import (
     CASES,
     CODEX_ID,
@@ -25,7 +23,6 @@ from transcripts import (
     codex_meta,
     codex_output,
     codex_prompt,
-    codex_rows_for,
     codex_said,
     codex_user_row,
     dumped,
@@ -46,37 +43,6 @@ def read(tmp_path: Path, *rows: Mapping[str, Any] | bytes, name: str = NAME) -> 
 
 def words(session: Session) -> list[str]:
     return [turn.text for turn in session.human_turns]
-
-
-def test_it_keeps_the_contract(tmp_path: Path) -> None:
-    """The source behaves as the port says."""
-    check_source(lambda redact: CodexTranscripts(redact=redact), codex_rows_for, tmp_path)
-
-
-@absent
-@pytest.mark.cases
-@pytest.mark.parametrize("name", FILES)
-def test_real_files_give_the_figures_of_their_manifest(name: str) -> None:
-    """Human turns, tool calls, tool errors and refusals of each real file are those that a reader counted."""
-    session = session_of(SOURCE, CASES / name)
-    expected = figures(name)
-    assert counted(session) == expected or "n/a" in expected
-    assert SOURCE.recognises(ref_of(SOURCE, CASES / name))
-
-
-@absent
-@pytest.mark.cases
-@pytest.mark.parametrize("name", FILES)
-def test_halves_of_real_files_are_the_whole(name: str, tmp_path: Path) -> None:
-    """A file read in two parts gives the very session that one reading gives."""
-    halves_are_the_whole(SOURCE, name, tmp_path)
-
-
-@absent
-@pytest.mark.cases
-def test_other_agents_are_not_taken_for_this_one() -> None:
-    """No file of another agent is recognised."""
-    assert [path for path in strangers("codex") if SOURCE.recognises(ref_of(SOURCE, path))] == []
 
 
 @absent
@@ -270,22 +236,6 @@ def test_our_own_replays_are_known(tmp_path: Path) -> None:
     for meta in (codex_meta(), codex_meta(source="exec")):
         assert read(tmp_path, meta, codex_item(1, f"[{MARKER} 0123abcd]\nDo it")).ours
     assert not read(tmp_path, codex_meta(), codex_item(1, "go"), codex_item(2, f"[{MARKER}]")).ours
-
-
-def test_secrets_go_from_all_that_is_kept(tmp_path: Path) -> None:
-    """Prompts, arguments, results, replies and metadata are redacted before anything is cut."""
-    secret = f"tok_{'q' * 400}"
-    source = CodexTranscripts(redact=lambda text: re.sub(r"tok_q{200,}", "[gone]", text))
-    rows = [
-        codex_meta(cwd=f"/home/{secret}", cli_version=secret),
-        codex_prompt(1, "x" * 99_900 + secret),
-        codex_said(2, "x" * 19_900 + secret),
-        codex_call(3, f"echo {secret}"),
-        codex_output(4, 3, "x" * 7_900 + secret),
-    ]
-    result = read_file(source, write_rows(tmp_path / NAME, rows))
-    assert "qqqq" not in repr(result)
-    assert repr(result).count("[gone]") >= 5
 
 
 def test_default_places(tmp_path: Path) -> None:

@@ -4,55 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from corpus import absent, counted, figures, files_of, halves_are_the_whole, strangers
+from corpus import counted, files_of
 from nightschool.adapters.copilot.transcripts import CopilotTranscripts
-from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus
-from nightschool.testing.conformance.source import check_source
 from transcripts import (
-    CASES,
     COPILOT_ID,
     copilot,
-    copilot_rows_for,
     copilot_start,
-    ref_of,
     session_of,
     write_rows,
 )
 
 SOURCE = CopilotTranscripts(redact=lambda text: text)
 FILES = files_of("copilot-cli")
-
-
-def test_it_keeps_the_contract(tmp_path: Path) -> None:
-    """The source behaves as the port says."""
-    check_source(lambda redact: CopilotTranscripts(redact=redact), copilot_rows_for, tmp_path)
-
-
-@absent
-@pytest.mark.cases
-@pytest.mark.parametrize("name", FILES)
-def test_real_files_give_the_figures_of_their_manifest(name: str) -> None:
-    """Human turns, tool calls, tool errors and refusals of each real file are those that a reader counted."""
-    assert counted(session_of(SOURCE, CASES / name)) == figures(name)
-    assert SOURCE.recognises(ref_of(SOURCE, CASES / name))
-
-
-@absent
-@pytest.mark.cases
-@pytest.mark.parametrize("name", FILES)
-def test_halves_of_real_files_are_the_whole(name: str, tmp_path: Path) -> None:
-    """Wherever a read stops, the next one adds the rest and nothing twice."""
-    halves_are_the_whole(SOURCE, name, tmp_path)
-
-
-@absent
-@pytest.mark.cases
-def test_files_of_other_agents_are_not_recognised() -> None:
-    """A row that another agent writes too is no proof."""
-    assert [path for path in strangers("copilot-cli") if SOURCE.recognises(ref_of(SOURCE, path))] == []
 
 
 def test_calls_and_what_came_of_them(tmp_path: Path) -> None:
@@ -115,9 +79,3 @@ def test_the_session_is_named_by_its_place(tmp_path: Path) -> None:
     rows = [copilot(1, "user.message", content="go")]
     for place in (f"{COPILOT_ID}/events.jsonl", f"{COPILOT_ID}.jsonl"):
         assert session_of(SOURCE, write_rows(tmp_path / place, rows)).session_id == COPILOT_ID
-
-
-def test_our_own_replays_are_known(tmp_path: Path) -> None:
-    """By the marker in their first prompt."""
-    rows = [copilot_start(), copilot(1, "user.message", content=f"[{MARKER} 1] do it")]
-    assert session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows)).ours

@@ -11,23 +11,15 @@ from typing import Any
 
 import pytest
 
-from corpus import absent, counted, strangers
+from corpus import absent, counted
 from cycle_builders import tree
 from nightschool.adapters.opencode.transcripts import OpenCodeTranscripts
 from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus, Roots, Session
-from transcripts import CASES, ref_of
+from samples import AT, OPENCODE_SCHEMA
+from transcripts import CASES
 
 SOURCE = OpenCodeTranscripts(redact=lambda text: text.replace("hunter2", "[secret]"))
-SCHEMA = """
-create table session (id text primary key, parent_id text, directory text, version text, revert text,
-    permission text,
-    time_created integer, time_updated integer);
-create table message (id text, session_id text, time_created integer, time_updated integer, data text);
-create table part (id text, message_id text, session_id text, time_created integer, time_updated integer,
-    data text);
-"""
-AT = 1_772_355_600_000
 
 
 def said(text: str, **more: object) -> dict[str, object]:
@@ -47,7 +39,7 @@ class Store:
         self.path = path
         self.writer = sqlite3.connect(path)
         self.writer.execute("pragma journal_mode=wal")
-        self.writer.executescript(SCHEMA)
+        self.writer.executescript(OPENCODE_SCHEMA)
         self._number = 0
 
     def session(self, own: str, changed: int = 0, **more: object) -> None:
@@ -110,14 +102,6 @@ def test_trees_of_earlier_versions_give_their_figures(
     total = [sum(int(counted(one)[place]) for one in sessions) for place in range(4)]
     assert tuple(map(str, total)) == expected
     assert {one.project for one in sessions} <= {"/tmp/large", "/tmp/repo", "/tmp/drift"}
-
-
-@absent
-@pytest.mark.cases
-def test_files_of_other_agents_are_not_recognised() -> None:
-    """A row that another agent writes too is no proof, and an event stream is no store."""
-    known = [path.name for path in strangers("nobody") if SOURCE.recognises(ref_of(SOURCE, path))]
-    assert known == []
 
 
 def test_sessions_of_a_database_in_use(database: Store, home: Path) -> None:
@@ -224,36 +208,17 @@ def test_the_same_session_in_both_stores_counts_once(database: Store, home: Path
     """The database was made of the tree: each message is there once, whichever is read first."""
     database.session("ses_a")
     database.message("ses_a", "user", said("go"))
-    storage = home / ".local/share/opencode/storage"
     head = {"id": "ses_a", "projectID": "p", "directory": "/home/me/app", "version": "1.1"}
     told = {"id": "msg_001", "sessionID": "ses_a", "role": "user", "time": {"created": AT + 1000}}
-    for place, content in (
-        ("session/p/ses_a.json", head),
-        ("message/ses_a/msg_001.json", told),
-        ("part/msg_001/prt.json", {"id": "prt", "messageID": "msg_001", **said("go")}),
-    ):
-        file = storage / place
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps(content))
+    part = {"id": "prt", "messageID": "msg_001", **said("go")}
+    planted(
+        home,
+        {"session/p/ses_a.json": head, "message/ses_a/msg_001.json": told, "part/msg_001/prt.json": part},
+    )
     one, other = (SOURCE.read(ref, None).session for ref in SOURCE.discover(Roots(home=str(home))))
     assert one is not None
     assert other is not None
     assert words(one.extended(other)) == words(other.extended(one)) == ["go"]
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"SQLite format 3\0", b"SQLite format 3\0" + b"x" * 5000, b"text", b"{}", b"[]"]
-)
-def test_what_is_no_store_is_named(content: bytes, home: Path) -> None:
-    """Whatever the file holds: nothing is raised, nothing is read, and it is said."""
-    path = home / ".local/share/opencode/opencode.db"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-    (ref,) = SOURCE.discover(Roots(home=str(home)))
-    result = SOURCE.read(ref, None)
-    assert result.session is None
-    assert len(result.left_out) == 1
-    assert not SOURCE.recognises(ref)
 
 
 def test_odd_rows_stop_nothing(database: Store, home: Path) -> None:
@@ -290,8 +255,7 @@ def test_a_name_in_a_file_is_no_way_out_of_the_folder(tmp_path: Path, home: Path
     climbs = "../" * 6 + "out"
     head = {"id": "ses_a", "projectID": "p", "directory": "/x"}
     message = {"id": climbs, "role": "user", "time": {"created": AT}}
-    for place in ({"session/p/ses_a.json": head, "message/ses_a/m.json": message},):
-        planted(home, place)
+    planted(home, {"session/p/ses_a.json": head, "message/ses_a/m.json": message})
     (ref,) = SOURCE.discover(Roots(home=str(home)))
     result = SOURCE.read(ref, None)
     assert result.session is not None
@@ -299,47 +263,9 @@ def test_a_name_in_a_file_is_no_way_out_of_the_folder(tmp_path: Path, home: Path
     assert ["names no folder" in out.detail for out in result.left_out] == [True]
 
 
-def planted(home: Path, files: Mapping[str, object]) -> Path:
-    """A tree of these files; what is bytes is no JSON, what is None a folder in the file's place."""
-    storage = home / ".local/share/opencode/storage"
+def planted(home: Path, files: Mapping[str, object]) -> None:
+    """A tree of these files."""
     for place, content in files.items():
-        file = storage / place
+        file = home / ".local/share/opencode/storage" / place
         file.parent.mkdir(parents=True, exist_ok=True)
-        if content is None:
-            file.mkdir()
-        else:
-            file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-    return storage
-
-
-def test_files_of_a_tree_that_cannot_be_read_are_named(home: Path) -> None:
-    """A message, a part or a folder that is damaged costs itself and is named with its file and offset;
-    none of them is taken for an empty one."""
-    storage = planted(
-        home,
-        {
-            "session/p/ses_a.json": {"id": "ses_a", "projectID": "p", "directory": "/x"},
-            "message/ses_a/m1.json": {"id": "m1", "role": "user", "time": {"created": AT}},
-            "message/ses_a/m2.json": b'{"id": "m2", "role"',
-            "message/ses_a/m3.json": None,
-            "message/ses_a/m4.json": {"id": "m4", "role": "user", "time": {"created": AT + 1}},
-            "part/m1/p1.json": said("go"),
-            "part/m1/p2.json": b"",
-            "part/m1/p3.json": b"7",
-            "part/m4": b"a file in the place of a folder",
-        },
-    )
-    (ref,) = SOURCE.discover(Roots(home=str(home)))
-    result = SOURCE.read(ref, None)
-    assert result.session is not None
-    assert words(result.session) == ["go"]
-    assert [
-        (Path(out.path).relative_to(storage).as_posix(), out.reason, out.offset) for out in result.left_out
-    ] == [
-        ("message/ses_a/m2.json", "bad-record", 0),
-        ("message/ses_a/m3.json", "unreadable", None),
-        ("part/m1/p2.json", "bad-record", 0),
-        ("part/m1/p3.json", "bad-record", 0),
-        ("part/m4", "unreadable", None),
-    ]
-    assert [str(storage / "part/m1/p2.json") in told for told in result.session.warnings].count(True) == 1
+        file.write_text(json.dumps(content))

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from corpus import absent, counted, figures, files_of, halves_are_the_whole, strangers
+from corpus import files_of
 from nightschool.adapters.pi.transcripts import PiTranscripts
-from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus, Session
-from nightschool.testing.conformance.source import check_source
 from transcripts import (
-    CASES,
     PI_ID,
     pi,
     pi_head,
-    pi_rows_for,
     pi_said,
     read_file,
     ref_of,
@@ -31,38 +27,6 @@ FILES = files_of("pi")
 
 def words(session: Session) -> list[str]:
     return [turn.text for turn in session.human_turns]
-
-
-def test_it_keeps_the_contract(tmp_path: Path) -> None:
-    """The source behaves as the port says."""
-    check_source(lambda redact: PiTranscripts(redact=redact), pi_rows_for, tmp_path)
-
-
-@absent
-@pytest.mark.cases
-@pytest.mark.parametrize("name", FILES)
-def test_real_files_give_the_figures_of_their_manifest(name: str) -> None:
-    """Human turns, tool calls, tool errors and refusals of each real file are those that a reader counted."""
-    assert counted(session_of(SOURCE, CASES / name)) == figures(name)
-    assert SOURCE.recognises(ref_of(SOURCE, CASES / name))
-
-
-@absent
-@pytest.mark.cases
-@pytest.mark.parametrize("name", FILES)
-def test_halves_of_real_files_are_the_whole(name: str, tmp_path: Path) -> None:
-    """Wherever a read stops, the next one adds the rest and nothing twice."""
-    halves_are_the_whole(SOURCE, name, tmp_path)
-
-
-@absent
-@pytest.mark.cases
-def test_files_of_other_agents_are_not_recognised() -> None:
-    """A row that another agent writes too is no proof. One agent is built on pi and writes what pi does."""
-    known = [path for path in strangers("pi") if SOURCE.recognises(ref_of(SOURCE, path))]
-    assert [path.parent.name for path in known] == ["openclaw"]
-    (path,) = known
-    assert counted(session_of(SOURCE, path)) == figures("openclaw/schema.jsonl")
 
 
 def test_a_parent_that_is_nowhere_loses_nothing(tmp_path: Path) -> None:
@@ -170,9 +134,3 @@ def test_a_skill_that_a_person_named_is_loaded(tmp_path: Path) -> None:
     session = session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows))
     assert words(session) == ["for today", "/skill:notes"]
     assert session.skills == ("notes", "plan")
-
-
-def test_our_own_replays_are_known(tmp_path: Path) -> None:
-    """By the marker in their first prompt."""
-    rows = [pi_head(), pi(0, "user", f"[{MARKER} 1] do it"), pi_said(1, "Done.")]
-    assert session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows)).ours

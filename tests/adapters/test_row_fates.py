@@ -14,7 +14,6 @@ from nightschool.core.jobs import MARKER
 from nightschool.core.ports import TranscriptSource
 from nightschool.core.sessions import Became, RowFate
 from transcripts import (
-    CASES,
     CODEX_ID,
     claude,
     claude_call,
@@ -27,7 +26,6 @@ from transcripts import (
     codex_prompt,
     codex_said,
     codex_user_row,
-    read_file,
     ref_of,
     stamp,
     write_rows,
@@ -169,32 +167,3 @@ def test_what_a_row_calls_itself_is_redacted_and_bounded(tmp_path: Path) -> None
     source.read(ref_of(source, write_rows(tmp_path / "x.jsonl", [codex_meta(), row])), None, told=told.append)
     assert "hunter2" not in told[1].kind
     assert len(told[1].kind) < 120
-
-
-@pytest.mark.cases
-@pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is not there")
-def test_real_transcripts_are_told_row_by_row() -> None:
-    """Each line of each recorded session is told of or left out by name, and the session is the same."""
-    seen = 0
-    for path in sorted(CASES.rglob("*.jsonl")):
-        for source in (CLAUDE, CODEX):
-            ref = ref_of(source, path)
-            if not source.recognises(ref):
-                continue
-            told: list[RowFate] = []
-            result = source.read(ref, None, told=told.append)
-            plain = read_file(source, path)
-            assert result.session is not None
-            assert plain.session is not None
-            assert result.session.turns == plain.session.turns
-            assert result.left_out == plain.left_out
-            bad = {out.offset for out in result.left_out}
-            lines, offset = [], 0
-            for line in path.read_bytes().splitlines(keepends=True):
-                lines += [offset] if line.strip() else []
-                offset += len(line)
-            assert set(lines) <= {fate.offset for fate in told} | bad
-            people = [turn for turn in result.session.turns if turn.speaker == "human"]
-            assert sum(fate.became is Became.HUMAN for fate in told) == len(people)
-            seen += 1
-    assert seen

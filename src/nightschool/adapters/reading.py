@@ -251,7 +251,7 @@ class Reading(ABC, Generic[C]):
 
     def through(self, told: TellRow | None) -> None:
         """All rows in their order. Who asks for each row is told of the dull ones, too."""
-        for row in self._file.rows() if told is not None else self._file.rows(self._dull):
+        for row in self._file.rows(self._dull, all_told=told is not None):
             self._row = row
             if told is None:
                 self._take(row)
@@ -273,7 +273,7 @@ class Reading(ABC, Generic[C]):
         if row.fate is None:
             self.take(row.value)
         else:
-            self.knows(row.value)
+            self._known = self._known or self._source.is_ours(row.value)
             self.became(*row.fate)
 
     def result(self) -> ReadResult:

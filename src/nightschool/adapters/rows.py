@@ -47,6 +47,7 @@ def _number(digits: str) -> int | float:
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gzip -d"}
 """How compressed files begin, and what unpacks them. Codex compresses its old sessions."""
 
+_DULL = (Became.NOTHING, "")
 _DECODER = json.JSONDecoder(strict=False, parse_int=_number)
 
 
@@ -99,9 +100,11 @@ class Rows(ABC):
         return ""
 
     @abstractmethod
-    def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
+    def rows(
+        self, dull: Callable[[bytes], bool] = nothing_is_dull, *, all_told: bool = False
+    ) -> Iterator[Row]:
         """All objects that are new. A line that is `dull` by its first bytes is not parsed, unless another
-        row may be hidden in it."""
+        row may be hidden in it, or all are to be told of."""
 
     def leave_out(self, reason: str, offset: int | None, detail: str, path: str | None = None) -> None:
         """Name what cannot be read, here or in a file that belongs to it; of many the first, and how many."""
@@ -147,15 +150,17 @@ class RowFile(Rows):
             return ""  # `rows` reads from the same file and tells what is wrong with it
         return content.decode("utf-8", "replace")
 
-    def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
+    def rows(
+        self, dull: Callable[[bytes], bool] = nothing_is_dull, *, all_told: bool = False
+    ) -> Iterator[Row]:
         self.position = self.start
         try:
             self.file.seek(self.start)
-            yield from self._rows(dull)
+            yield from self._rows(dull, all_told)
         except OSError as error:
             self.leave_out("unreadable", self.position, f"reading broke off: {error.strerror or error}")
 
-    def _rows(self, dull: Callable[[bytes], bool]) -> Iterator[Row]:
+    def _rows(self, dull: Callable[[bytes], bool], all_told: bool) -> Iterator[Row]:  # noqa: FBT001
         loads = orjson.loads
         while (start := self.position) < self.size:
             line = self.file.readline(min(LONGEST, self.size - start))
@@ -163,7 +168,8 @@ class RowFile(Rows):
                 return
             end = start + len(line)
             whole = line.endswith(b"\n")
-            if whole and dull(line) and _is_plain(line):
+            fate = _DULL if whole and dull(line) and _is_plain(line) else None
+            if fate is not None and not all_told:
                 self.position = end
                 continue
             if not whole and len(line) == LONGEST:
@@ -184,7 +190,7 @@ class RowFile(Rows):
                 continue
             self.position = end
             if type(value) is dict:
-                yield Row(start, end, value)
+                yield Row(start, end, value, fate)
             else:
                 self.leave_out("bad-record", start, f"a row must be an object, not {kind_of(value)}")
 

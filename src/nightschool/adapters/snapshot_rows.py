@@ -30,8 +30,10 @@ class SnapshotRows(Rows):
     def just_before(self) -> str:
         return self.before
 
-    def rows(self, dull: Callable[[bytes], bool] = nothing_is_dull) -> Iterator[Row]:
-        del dull
+    def rows(
+        self, dull: Callable[[bytes], bool] = nothing_is_dull, *, all_told: bool = False
+    ) -> Iterator[Row]:
+        del dull, all_told
         yield from self.given
 
 

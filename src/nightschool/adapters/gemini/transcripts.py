@@ -53,12 +53,17 @@ def _messages(document: dict[str, Any]) -> Iterable[object]:
 
 
 def _is_journal(path: str) -> bool:
-    """Whether the first line is an object by itself, and not a whole session."""
+    """Whether the first line stands by itself, and is not (the beginning of) a whole session."""
     file = open_file(path)
     if isinstance(file, LeftOut):
         return False
     with file, suppress(OSError, ValueError):
-        first = orjson.loads(file.readline(LONGEST))
+        line = file.readline(LONGEST)
+        if line.strip() == b"{":
+            return False
+        if path.endswith(".jsonl"):
+            return b'"messages":' not in line or b'"$set"' in line
+        first = orjson.loads(line)
         return isinstance(first, dict) and "messages" not in first
     return False
 
