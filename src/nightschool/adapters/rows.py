@@ -156,11 +156,11 @@ class RowFile(Rows):
         self.position = self.start
         try:
             self.file.seek(self.start)
-            yield from self._rows(dull, all_told)
+            yield from self._rows(dull, all_told=all_told)
         except OSError as error:
             self.leave_out("unreadable", self.position, f"reading broke off: {error.strerror or error}")
 
-    def _rows(self, dull: Callable[[bytes], bool], all_told: bool) -> Iterator[Row]:  # noqa: FBT001
+    def _rows(self, dull: Callable[[bytes], bool], *, all_told: bool) -> Iterator[Row]:
         loads = orjson.loads
         while (start := self.position) < self.size:
             line = self.file.readline(min(LONGEST, self.size - start))
