@@ -7,10 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conversations import agent, bash, human, session
 from nightschool.core.sessions import CallStatus, SignalKind
 from nightschool.rules.signals import signals
+from nightschool.rules.statements import TEMPLATES, WITH_SPACES
 from nightschool.rules.words import DEFAULT
 
 CORRECTIONS = [
@@ -174,3 +177,13 @@ def test_machines_give_no_signals() -> None:
 def test_long_messages_are_specifications() -> None:
     """What is wrong deep in a long text is wrong in the product."""
     assert kinds("Write the importer. " + "It reads a table of rows. " * 40 + "That's wrong.") == []
+
+
+@given(st.text(st.characters(codec="ascii")) | st.sampled_from([*CORRECTIONS]).filter(str.isascii))
+def test_scripts_without_spaces_are_not_looked_for_in_ascii(text: str) -> None:
+    """A template of such a script holds letters of it, so in a sentence of ASCII alone it can be left out."""
+    assert [one for one in TEMPLATES if not one.spaceless] == list(WITH_SPACES)
+    for template in TEMPLATES:
+        assert not (template.spaceless and template.pattern.search(text))
+    for template in (one for one in TEMPLATES if one.spaceless):
+        assert not template.pattern.pattern.isascii()

@@ -82,8 +82,8 @@ class SqliteStore:
         if owner is not None:
             query = query.where(table.c.owner == owner)
         with self._transaction() as connection:
-            rows = connection.execute(query).all()
-        return tuple(self._read(kind, row.id, row.body) for row in rows)
+            # Row by row: the texts of all sessions beside the sessions would take their memory twice.
+            return tuple(self._read(kind, row.id, row.body) for row in connection.execute(query))
 
     def owners(self, kind: type[Record]) -> Sequence[str]:
         table = record_table(kind)

@@ -241,6 +241,8 @@ class Template:
     """It says nothing where one of its two terms is not clear."""
     code_only: bool = False
     """The term counts only where it looks like code: the verb takes any noun ("don't add comments")."""
+    spaceless: bool = False
+    """Of a script without spaces: it matches in no text of ASCII alone, and need not be looked for there."""
 
 
 def _templates(
@@ -252,7 +254,13 @@ def _templates(
     code_only: bool = False,
 ) -> tuple[Template, ...]:
     return tuple(
-        Template(_compiled(entry, spaceless=spaceless), standing=standing, whole=whole, code_only=code_only)
+        Template(
+            _compiled(entry, spaceless=spaceless),
+            standing=standing,
+            whole=whole,
+            code_only=code_only,
+            spaceless=spaceless,
+        )
         for entry in entries
     )
 

@@ -54,6 +54,7 @@ ACKNOWLEDGED = 6
 """Words that an acknowledgement has at most."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _SCRIPT_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u9fff"
+_SPACELESS = re.compile(f"[{_SCRIPT_WITHOUT_SPACES}]")
 _TOKEN = re.compile(rf"[{_SCRIPT_WITHOUT_SPACES}]+|(?:(?![{_SCRIPT_WITHOUT_SPACES}])\w)+")
 
 
@@ -132,6 +133,9 @@ def flat(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[str]:
+    if text.isascii():
+        yield from _TOKEN.findall(text)
+        return
     for match in _TOKEN.finditer(text):
         found = match.group()
         if len(found) > 1 and _spaceless(found):
@@ -141,7 +145,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _spaceless(text: str) -> bool:
-    return re.search(f"[{_SCRIPT_WITHOUT_SPACES}]", text) is not None
+    return not text.isascii() and _SPACELESS.search(text) is not None
 
 
 def _outside_tags(text: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from nightschool.core.sessions import CallStatus, Session, Signal, SignalKind, Speaker, Turn
 from nightschool.rules.prose import is_remark, is_slash_command, own_words, sentences, word_count
-from nightschool.rules.statements import explicit
+from nightschool.rules.statements import REMEMBERED, explicit
 from nightschool.rules.words import DEFAULT, Words
 
 LEADING = 3
@@ -69,9 +70,14 @@ def spoken(turn: Turn, words: Words = DEFAULT, *, stopped: bool = False) -> tupl
 
 def reproach(parts: tuple[str, ...], words: Words = DEFAULT, *, stopped: bool = False) -> str | None:
     """The sentence that says that what was done is not what was wanted."""
+    return _reproach(parts[:LEADING], words, stopped=stopped)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _reproach(parts: tuple[str, ...], words: Words, *, stopped: bool) -> str | None:
     if words.opener.search(parts[0]) or (stopped and words.stop.search(parts[0])):
         return parts[0]
-    for part in parts[:LEADING]:
+    for part in parts:
         found = words.reproach.search(part)
         if found is not None and not _asks(part, found.end()):
             return part

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from nightschool.core.values import Value
 from nightschool.rules.clauses import (
@@ -45,6 +46,10 @@ from nightschool.rules.words import DEFAULT, POLITENESS
 
 SENTENCE = 60
 """Words of a sentence that can hold one instruction."""
+TEMPLATES = (*PAIRS, *WANTED, *UNWANTED)
+WITH_SPACES = tuple(template for template in TEMPLATES if not template.spaceless)
+REMEMBERED = 8192
+"""Remarks whose instructions are remembered: each is short, and a run asks several times."""
 FEWEST = 3
 """Words of a statement that says something by itself."""
 
@@ -92,8 +97,12 @@ def explicit(text: str) -> tuple[Explicit, ...]:
     if is_injected(text) or is_paste(text) or is_acknowledgement(text):
         return ()
     own = own_words(text)
-    if not is_remark(own):
-        return ()
+    return _explicit(own) if is_remark(own) else ()
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _explicit(own: str) -> tuple[Explicit, ...]:
+    """Asked of one remark several times in a run: for corrections, for signals, for tasks."""
     found: dict[str, Explicit] = {}
     for item in _joined(_each(sentences(own))):
         found.setdefault(item.key, item)
@@ -184,7 +193,8 @@ def _half(part: str, alone: Explicit | None) -> Explicit | None:
 def _instruction(part: str) -> Explicit | None:
     standing = STANDING.search(part) is not None
     texts = tuple(dict.fromkeys((with_marks(bare(part)), with_marks(part))))
-    for template, text in ((t, text) for ts in (PAIRS, WANTED, UNWANTED) for t in ts for text in texts):
+    templates = WITH_SPACES if part.isascii() else TEMPLATES
+    for template, text in ((t, text) for t in templates for text in texts):
         match = template.pattern.search(text)
         item = None if match is None else _item(template, match, part)
         if item is not None:
