@@ -104,6 +104,7 @@ def sitting(
     *,
     chosen: frozenset[str] | None = None,
     without: frozenset[str] = frozenset(),
+    late: frozenset[str] = frozenset(),
 ) -> Sitting:
     """Of the pool's `tasks` those of the version that serve, and all that are protected, whichever version
     they came with. With `chosen` (what a person's file names) the held-out ones among these alone, whether
@@ -122,7 +123,7 @@ def sitting(
         guards = standing.protection is not None
         if guards:
             protected.append(task.id)
-        if guards or named or (chosen is None and task.id in version.tasks):
+        if guards or named or (chosen is None and (task.id in version.tasks or task.id in late)):
             kept.append(task)
     there = {task.id for task in kept}
     out = tuple(sorted(set(version.tasks) & {task.id for task in tasks} - there))

@@ -14,7 +14,6 @@ from nightschool.core.errors import (
     AuthenticationFailed,
     BudgetExhausted,
     Busy,
-    NotFound,
     RunnerUnusable,
     SandboxUnavailable,
     SetUpFailed,
@@ -29,7 +28,6 @@ from nightschool.core.tasks import (
     HoldoutVersion,
     Split,
     Task,
-    TaskMark,
     only_root,
     roots_in,
     task_digest,
@@ -39,7 +37,7 @@ from nightschool.core.values import Digest
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by, slept
-from nightschool.rules.marks import Sitting, sitting
+from nightschool.rules.marks import Sitting
 from nightschool.rules.report import promise, unread
 from nightschool.rules.standing import came_to, open_draft, turned_down
 from nightschool.stages.aiming import Aim, Aiming
@@ -49,7 +47,7 @@ from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestRequest, cursors_kept
 from nightschool.stages.ledger import spent
-from nightschool.stages.mine import Mined, holdout_of, pooled
+from nightschool.stages.mine import Mined, holdout_of
 from nightschool.stages.noting import edit_jobs, losses, practised, quiet, said_twice, stale, tries
 from nightschool.stages.numbers import give, holding_number
 from nightschool.stages.outlook import Foresight, Outlook, Remembered
@@ -59,6 +57,7 @@ from nightschool.stages.releases import recover
 from nightschool.stages.replay import Replay
 from nightschool.stages.set_ups import SetUps, Stop
 from nightschool.stages.settling import Stand, stand
+from nightschool.stages.sittings import sitting_of
 from nightschool.stages.staging import stage
 from nightschool.stages.turns import take_turns
 
@@ -348,7 +347,7 @@ class Cycle:
         return improver.propose(material)
 
     def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
-        held_out = self._held_out(candidate, mined)
+        held_out = self._held_out(candidate, draft.id, mined=mined)
         if held_out is None:
             return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
         holdout, sat = held_out
@@ -375,12 +374,17 @@ class Cycle:
             cycle=self.number,
         )
 
-    def _held_out(self, candidate: Candidate, mined: Mined) -> tuple[HoldoutVersion, Sitting] | None:
+    def _held_out(
+        self, candidate: Candidate, draft: str | None, *, mined: Mined
+    ) -> tuple[HoldoutVersion, Sitting] | None:
         """What it is examined on: the hold-out of its own project, whatever else the run is about."""
         holdout = holdout_of(candidate, mined, store=self.store, pool=self.project)
         if holdout is None:
             return None
-        return holdout, _sitting(holdout, self.store, mined.chosen, kept=self.set_ups.kept)
+        kept = self.set_ups.kept
+        return holdout, sitting_of(
+            holdout, self.store, candidate=candidate, draft=draft, chosen=mined.chosen, kept=kept
+        )
 
     def _lacks(self, mined: Mined) -> Callable[[Candidate], Stop | None]:
         """Why a candidate cannot be practised: the set-up of all its projects failed."""
@@ -390,7 +394,7 @@ class Cycle:
         """The base of this project against itself, on a hold-out version. Begin it within `held`."""
         root = only_root(self.project)
         base = self.aiming.base(None if root is None else Path(root))
-        tasks = _sitting(holdout, self.store).tasks
+        tasks = sitting_of(holdout, self.store).tasks
         key = self._key(base.digest, base, holdout, tasks)
         self._count_pairs(key)
         return Calibration(
@@ -432,19 +436,3 @@ class Cycle:
 def _in_order(chosen: Sequence[Candidate], learned: Mapping[str, Learned]) -> list[Learned]:
     """As the person is shown them, whosever turn came first."""
     return [learned[one.id] for one in chosen if one.id in learned]
-
-
-def _sitting(
-    holdout: HoldoutVersion,
-    store: Store,
-    chosen: frozenset[str] | None = None,
-    *,
-    kept: Callable[[Sequence[Task]], tuple[Task, ...]] = tuple,
-) -> Sitting:
-    """`kept`: those that can be tried."""
-    tasks = pooled(store, holdout.pool)
-    missing = set(holdout.tasks) - {task.id for task in tasks}
-    if missing:
-        raise NotFound(f"hold-out {holdout.id} names {min(missing)}, a task that is not in the store")
-    without = {task.id for task in tasks} - {task.id for task in kept(tasks)}
-    return sitting(holdout, tasks, store.find(TaskMark), chosen=chosen, without=frozenset(without))

@@ -114,8 +114,9 @@ class Foresight:
     aiming: Aiming
     mined: Mined
     policy: Policy
-    held_out: Callable[[Candidate], tuple[HoldoutVersion, Sitting] | None]
-    """What a draft for it is examined on; None where nothing is held out."""
+    held_out: Callable[[Candidate, str | None], tuple[HoldoutVersion, Sitting] | None]
+    """What a draft for it (an id; None: one that is not made yet) is examined on; None where nothing is held
+    out."""
     lacks: Callable[[Candidate], Stop | None]
     """Why it cannot be practised: its project's set-up failed."""
     propose: Callable[[Candidate, Aim, Target, Stand], Proposed]
@@ -195,7 +196,7 @@ class Foresight:
 
     def _of_none(self, candidate: Candidate, target: Target, practice: int) -> Prospect:
         """Before there is a draft: as for one that must show a gain."""
-        held_out = self.held_out(candidate)
+        held_out = self.held_out(candidate, None)
         tasks = () if held_out is None else held_out[1].tasks
         k = 1 if held_out is None else next_k(self.store, held_out[0].id)
         about = [task for task in tasks if candidate.id in task.concerns]
@@ -220,7 +221,7 @@ class Foresight:
 
     def _of_draft(self, draft: Draft, candidate: Candidate, base: Harness) -> tuple[str, Prospect]:
         """The code of what bars it, and its prospect."""
-        held_out = self.held_out(candidate)
+        held_out = self.held_out(candidate, draft.id)
         if held_out is None:
             return VerdictKind.UNDERPOWERED, self._of_none(candidate, draft.target, 0)
         holdout, sat = held_out
