@@ -53,9 +53,9 @@ class Learned(Value):
     statement: str
     sessions: int
     code: str
-    """accept, reject, undecided, underpowered, invalid, already-followed, already-published, no-train-task,
-    lost, no-edit, unsafe, budget-ended, next-run, waits-for-review, taken-back, needs-you, pinned, adopted,
-    switched-off, set-up-failed"""
+    """accept, reject, undecided, underpowered, invalid, already-followed, already-published, same-edit,
+    no-train-task, lost, no-edit, unsafe, budget-ended, next-run, waits-for-review, taken-back, needs-you,
+    pinned, adopted, switched-off, set-up-failed"""
     why: str
     target: Target | None = None
     """The file that an edit goes to; None where none may be edited, or nobody came to ask."""

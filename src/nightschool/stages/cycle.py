@@ -56,7 +56,7 @@ from nightschool.stages.publish import adopt_unattended
 from nightschool.stages.releases import recover
 from nightschool.stages.replay import Replay
 from nightschool.stages.set_ups import SetUps, Stop
-from nightschool.stages.settling import Stand, stand
+from nightschool.stages.settling import Stand, same_edit, stand
 from nightschool.stages.sittings import sitting_of
 from nightschool.stages.staging import stage
 from nightschool.stages.turns import take_turns
@@ -268,6 +268,8 @@ class Cycle:
             if proposed.draft is None:
                 return replace(Learned.of(candidate, proposed.code, proposed.why), refused=refused)
             draft = proposed.draft
+            if (known := same_edit(draft, candidate, self.store)) is not None:
+                return replace(Learned.of(candidate, *known), refused=refused)
         staged = stage(draft, store=self.store, vet=self.vet, cycle=self.number)
         if not staged.safety.passed:
             why = "; ".join(f"{finding.code}: {finding.text}" for finding in staged.safety.findings)

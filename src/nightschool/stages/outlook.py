@@ -32,7 +32,7 @@ from nightschool.stages.ledger import Ledger, next_k
 from nightschool.stages.mine import Mined
 from nightschool.stages.replay import Replay
 from nightschool.stages.set_ups import Stop
-from nightschool.stages.settling import Stand, stand
+from nightschool.stages.settling import Stand, same_edit, stand
 
 UNTRIED = Prospect(clusters=0)
 EXAMINED = frozenset({VerdictKind.ACCEPT, VerdictKind.REJECT, VerdictKind.INVALID})
@@ -180,6 +180,8 @@ class Foresight:
             draft = proposed.draft
             if draft is None:
                 return Outlook(candidate=candidate, done=(proposed.code, proposed.why, None))
+            if (known := same_edit(draft, candidate, self.store)) is not None:
+                return Outlook(candidate=candidate, done=known)
         code, prospect = self._of_draft(draft, candidate, aim.base)
         cases = [case for case in found.cases if case.draft.id == draft.id]
         done: tuple[str, str, str | None] | None = None

@@ -46,3 +46,13 @@ def stand(
     check_text(file.content or b"", where=str(file.path))
     cases = tuple(dossier(store, draft.id) for draft in store.find(Draft, owner=candidate.id))
     return Stand(live=file, cases=cases, done=settled(cases, target, aim.base, file))
+
+
+def same_edit(draft: Draft, candidate: Candidate, store: Store) -> tuple[str, str, str] | None:
+    """(code, why, draft) where the same bytes of the same file were drafted for another correction: what two
+    corrections ask for in one edit is one proposal, with one exam and one word of the person."""
+    known = store.get(Draft, draft.id)
+    if known is None or known.candidate == candidate.id:
+        return None
+    why = f"the very same edit was made for another correction: see {known.id}, which answers both"
+    return "same-edit", why, known.id
