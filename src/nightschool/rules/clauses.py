@@ -288,7 +288,10 @@ BANS: Final[Mapping[str, tuple[str, ...]]] = {
         rf"no ({_NOUN_EN} ){{0,2}}{_NOUN_EN}(?<=s) (that|which|unless|without) \w",
         rf"no ({_NOUN_EN} ){{0,3}}{_NOUN_EN},? (please|pls)[.!]*$",
     ),
-    "de": (rf"keine?[nmrs]? (?!({_NOUNS['de']})\b)([\w-]+ ){{0,3}}[\w-]+,? bitte[.!]*$",),
+    "de": (
+        rf"keine?[nmrs]? (?!({_NOUNS['de']})\b)([\w-]+ ){{0,3}}[\w-]+,? bitte[.!]*$",
+        rf"keine (?!({_NOUNS['de']})\b)([\w-]+ )?[\w-]+ (in|im|bei|auf) [\w -]{{2,40}}[.!]*$",
+    ),
 }
 """Bans a thing by its noun alone: "no em dashes please"."""
 

@@ -44,7 +44,8 @@ _SLOTS = {
     "{也}": r"\s*[，,、。；;]?\s*",
     "{do}": r"(?:^|[,:;(—–-]\s*|(?<!\w)(?:please|always|just|only|should|must|we|let['’]?s|and|but|no|nope|"
     r"instead|so|then|now|ok|okay|you\s+to|better|do)\s+)",
-    "{nein}": r"(?:(?:no|nope|wrong|stop|ok|okay|hey|wait|please|and|but|also|again|nein|bitte|non|não|нет"
+    "{nein}": r"(?:(?:no|nope|nah|nee|nö|wrong|stop|ok|okay|hey|wait|please|and|but|also|again|nein"
+    r"|bitte|non|não|нет"
     r"|пожалуйста|por\s+favor|per\s+favore|s.il\s+te\s+plaît)[,.!:]*\s+)*",
     "{neg}": r"(?:(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|и|а|но)\s+)?(?:not|never|nicht"
     r"|kein(?:e[nmrs]?)?"
@@ -161,7 +162,11 @@ _CONTRASTS = (
     "| con| com)?"
     "{art}){bar}{u}{tail}$",
     "(should|must|has to|have to) be {bar}{w}{but}{neg}{art}{bar}{u}{tail}$",
-    "^{weuse}{art}{w}{here}{but}{neg}{art}{u}{tail}$",
+    "^{nein}{weuse}{art}{w}{here}{but}{neg}{art}{u}{tail}$",
+    "(du|ihr|wir) (sollst|solltest|musst|sollt|sollen|müssen)( bitte| doch"
+    "| immer)* {w}{by}{but}{neg}{art}{u}{tail}$",
+    "(hör auf|hört auf|schluss) mit{art}{u}{sep}(wir haben|{weuse}){art}{w}{tail}$",
+    "^lass( das)? {u}{sep}(wir haben|{weuse}){art}{w}{tail}$",
     "^(why|again|warum|schon wieder|encore|otra vez|de novo|опять) {u}( again)?{sep}{weuse}{art}{w}{tail}$",
     "^{none}{art}{bar}{u}{here}\\s*[,;:.!–—-]+\\s*(please )?{weuse}{art}{w}{tail}$",
     "^{none} {bar}{u}{here}\\s*[,;:.–—-]+\\s*(but |sondern |mais |sino |ma |mas |а )?{bar}{w}[.!]*$",
@@ -177,6 +182,8 @@ _SPACELESS_PAIRS = (
     r"{u}\s*(말고|대신에?)\s*{w}(을|를)?\s*(써|사용|쓰)",
 )
 _WANTED_STANDING = (
+    "^(this|our|the) (project|repo|repository|team|codebase|company) (only |always )?uses{art}{w}[.!]*$",
+    "^(dieses|das|unser) (projekt|repo|team) (nutzt|verwendet|benutzt)( nur| immer)?{art}{w}[.!]*$",
     "{do}always (use|prefer){art}{w}",
     "^{nein}always (use|prefer){art}{w}",
     "(use|prefer){art}{w} (from now on|next time|in (the )?future|always|everywhere)",
@@ -188,6 +195,7 @@ _WANTED_STANDING = (
     "(всегда используй(те)?|используй(те)? всегда) {w}",
 )
 _WANTED_ONCE = (
+    "^switch( back)? to{art}{bar}{w}[.!]*$",
     "^(no|nope|wrong|not that|stop)[,.!:]* (please )?use{art}{w}",
     "^(please )?use{art}{w} instead",
 )
@@ -215,8 +223,14 @@ _UNWANTED_ONCE = (
     "перестань использовать {u}",
     "^(no|nope|nein|non|não|нет)[,.!:]+ {none}{art}{bar}{u}[.!]*$",
 )
-_WANTED_CODE = ("{do}always run{art}{w}", "immer{art}{w} (laufen lassen|ausführen)")
+_WANTED_CODE = (
+    "{do}always run{art}{w}",
+    "you (forgot to|didn't|did not|never|should have) (run|use|call){art}{w}",
+    "^run{art}{w}( (before|after) [^.!?,]{2,40})?,? (always|every time|each time)[.!]*$",
+    "immer{art}{w} (laufen lassen|ausführen)",
+)
 _UNWANTED_CODE = (
+    ("you (used|ran|took|installed|imported){art}{u} again", False),
     ("never (import|call|run|add|write|put|leave|pass|commit){art}{u}", True),
     ("(don't|do not) (import|call|run|add|write|put|leave|pass){art}{u}", False),
     ("stop (importing|calling|running|adding|writing|putting|leaving|passing){art}{u}", False),

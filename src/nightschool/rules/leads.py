@@ -18,6 +18,7 @@ _LEADS: Final = (
     "( (that )?(we|you) (should )?use| to use)?",
     "how (often|many times)( do| must| should)? i( have| need)?( to)? (say|tell|repeat|ask)( you| for)?"
     "( it| this| that)?( to you)?",
+    "i (keep|kept) (telling|saying|asking)( you)?( to use| that we use)?",
     "(once |yet )?again",
     "once more",
     "for the (last|second|third|fourth|fifth|tenth|hundredth|umpteenth|\\w{1,3}th) time",
@@ -28,6 +29,7 @@ _LEADS: Final = (
     "(ich )?(habe|hab)( ich)?( es| das| dir| doch| schon| bereits| mal| oft| gerade| ja| so)* gesagt",
     "ich sagte( es| das| dir| doch| schon| bereits| mal| ja)*",
     "wie( schon| bereits| immer)* (gesagt|erwähnt|besprochen)",
+    "(wie immer|wie oft noch|falsch)",
     "(nochmals?|noch mals?|schon wieder|wieder mal)",
     "wie oft( muss| soll| denn)* ich( dir| es| das| denn)*( noch)? (sagen|wiederholen|erklären)",
     "zum [\\w-]{1,15} mal",
@@ -57,7 +59,7 @@ _KIND: Final = (
 )
 _ENDS: Final = r"(?:\s*[,.:;!–—-]+\s*|\s+(?=['\"`]?[^\s]))"
 _LEAD: Final = re.compile(
-    r"^\W*(?:(?:no|nope|nein|non|não|нет|and|but|und|aber|et|mais|y|pero|e|ma|mas|и|но|hey|ugh|ok|okay)"
+    r"^\W*(?:(?:no|nope|nah|nein|nee|nö|non|não|нет|and|but|und|aber|et|mais|y|pero|e|ma|mas|и|но|hey|ugh|ok|okay)"
     r"[,.!:]*\s+)*(?:(?:"
     + "|".join(
         re.sub(r"(?<!\\)\((?!\?)", "(?:", lead).replace(" ", r"\s+").replace("'", "['’]") for lead in _LEADS

@@ -59,6 +59,9 @@ def weighed(
     return tuple(candidates), tuple(waiting)
 
 
+_QUOTED = re.compile("`[^`]+`|\"[^\"]+\"|“[^”]+”|«[^»]+»")
+
+
 def source_of(candidate: Candidate) -> str:
     """What the person said where the words of the candidate come from."""
     quotes = (
@@ -77,6 +80,11 @@ def why_no_form(correction: Correction) -> str:
     if any(moment.procedure is not None for moment in correction.moments):
         return "no step of it has a command in code marks, which would tell that it was gone through"
     found = _CONTRAST.match(plain(correction.statement))
+    if found is None and _QUOTED.search(correction.statement) is not None:
+        return (
+            "it does not say plainly whether what it quotes is to be used or not: "
+            "\"always use X\", \"never X\" and \"X, not Y\" do"
+        )
     if found is None:
         return "it names no command, option, name or quoted text that could be looked for in the work"
     wanted, unwanted = (part.strip(_MARKS) for part in found.groups())
