@@ -44,6 +44,13 @@ SAME = {
         "nochmal: uv, nicht pip",
         "schon wieder pip, wir verwenden uv",
         "wir nutzen hier uv, kein pip",
+        "wie immer: uv und nicht pip",
+        "Wie oft noch: uv statt pip",
+        "du sollst uv nehmen, nicht pip",
+        "nee, wir nehmen uv, kein pip",
+        "Hör auf mit pip, nimm uv",
+        "mach das mit uv, nicht mit pip",
+        "I keep telling you to use uv instead of pip",
     ),
     "use testing not testify": (
         "no testify please, use the testing package",

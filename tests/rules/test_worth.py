@@ -31,6 +31,11 @@ NOTHING = "it names no command, option, name or quoted text that could be looked
             "upper and lower case alone tell its halves apart, and a check does not tell them",
         ),
         ("No em dashes please", NOTHING),
+        (
+            "please stop touching `pyproject.toml` without asking me first",
+            'it does not say plainly whether what it quotes is to be used or not: "always use X", "never X" and '
+            '"X, not Y" do',
+        ),
         ("Keep paragraphs short", NOTHING),
         ("you must never push to main", NOTHING),
         (
