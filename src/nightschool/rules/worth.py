@@ -59,7 +59,7 @@ def weighed(
     return tuple(candidates), tuple(waiting)
 
 
-_QUOTED = re.compile("`[^`]+`|\"[^\"]+\"|“[^”]+”|«[^»]+»")
+_QUOTED = re.compile('`[^`]+`|"[^"]+"|“[^”]+”|«[^»]+»')
 
 
 def source_of(candidate: Candidate) -> str:
@@ -83,7 +83,7 @@ def why_no_form(correction: Correction) -> str:
     if found is None and _QUOTED.search(correction.statement) is not None:
         return (
             "it does not say plainly whether what it quotes is to be used or not: "
-            "\"always use X\", \"never X\" and \"X, not Y\" do"
+            '"always use X", "never X" and "X, not Y" do'
         )
     if found is None:
         return "it names no command, option, name or quoted text that could be looked for in the work"
