@@ -33,8 +33,8 @@ NOTHING = "it names no command, option, name or quoted text that could be looked
         ("No em dashes please", NOTHING),
         (
             "please stop touching `pyproject.toml` without asking me first",
-            'it does not say plainly whether what it quotes is to be used or not: "always use X", "never X" and '
-            '"X, not Y" do',
+            'it does not say plainly whether what it quotes is to be used or not: "always use X", '
+            '"never X" and "X, not Y" do',
         ),
         ("Keep paragraphs short", NOTHING),
         ("you must never push to main", NOTHING),
