@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.adapters.system_clock import SystemClock
 from nightschool.cli import app
 from nightschool.cli.run import code_of
+from nightschool.stages.numbers import holding_number
 from nightschool.testing.demo import lay_out
 
 
@@ -101,6 +106,29 @@ def test_a_run_with_nothing_to_do_is_no_cycle(
     assert app.run(["unpin", "CLAUDE.md"]) == 0
     assert app.run(["run", "--yes", "--max-jobs", "1"]) == 3
     assert "n-0001" in capsys.readouterr().out
+
+
+def test_of_two_runs_the_second_is_told_of_the_first_or_waits_for_it(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is at work, over which projects, since when and in which process, and how to wait; with --wait it
+    starts when the other is done. Afterwards nothing in the lock tells of either."""
+    with ExitStack() as other:
+        store = SqliteStore.open(tmp_path / "home")
+        other.callback(store.close)
+        other.enter_context(holding_number(store, pool="/home/sam/one"))
+        assert app.run(["run", "--yes", "--max-jobs", "1"]) == 6
+        told = capsys.readouterr().err
+        assert re.search(
+            rf"a run over /home/sam/one \(process {os.getpid()}, since \d{{4}}-\d\d-\d\d \d\d:\d\d UTC\)",
+            told,
+        )
+        assert "With --wait this run starts once that is done" in told
+        waits = SimpleNamespace(sleep=lambda _seconds: other.close())
+        monkeypatch.setattr("nightschool.cli.reading.time", waits)
+        assert app.run(["run", "--yes", "--max-jobs", "1", "--wait"]) == 3
+        assert "waiting (Ctrl-C gives up): another nightschool is at work" in capsys.readouterr().err
+    assert (tmp_path / "home" / "locks" / "cycle.lock").read_bytes() == b""
 
 
 def test_a_run_with_nothing_to_practise_is_no_consent(

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from nightschool.core.errors import Busy, UserError
@@ -17,7 +18,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 LOOKED_AT_SECONDS = 0.05
 """Longer than somebody who only looks whether a lock is held keeps it from its holder."""
-HOLDER_BYTES = 128
+HOLDER_BYTES = 4096
 
 
 @contextmanager
@@ -25,7 +26,7 @@ def holding(folder: Path, name: str, *, wait: bool = False, by: str = "") -> Ite
     """Hold `<folder>/<name>.lock`. Raises `Busy` at once, naming the holder, or waits for it.
 
     The file stays: removing it would let two processes hold two files of one name. `by`: what the holder is
-    called for who asks `holder`.
+    called for who asks `holder`, and in further lines what it does, for who finds it busy.
     """
     path = _path(folder, name)
     try:
@@ -35,15 +36,17 @@ def holding(folder: Path, name: str, *, wait: bool = False, by: str = "") -> Ite
     try:
         if not _locked(descriptor, wait=wait):
             raise Busy(
-                f"another nightschool is at work here, {_holder(descriptor)}: wait for it, or end it "
+                f"another nightschool is at work here, {_at_work(descriptor)}: wait for it, or end it "
                 f"(lock {name!r}, {path})"
             )
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n{by}\n".encode(), 0)
-        yield
+        os.pwrite(descriptor, f"{os.getpid()}\n{by}\n".encode("utf-8", "replace"), 0)
+        try:
+            yield
+        finally:
+            os.ftruncate(descriptor, 0)  # what was done, and where, is nobody's business any more
     finally:
-        # Closing lets the lock go; the name inside is cleared only by its holder.
-        os.close(descriptor)
+        os.close(descriptor)  # lets the lock go
 
 
 def holder(folder: Path, name: str) -> str | None:
@@ -82,9 +85,13 @@ def _locked(descriptor: int, *, wait: bool) -> bool:
     return False
 
 
-def _holder(descriptor: int) -> str:
-    text = _text(descriptor).split("\n")[0]
-    return f"process {text}" if text.isdigit() else "another process"
+def _at_work(descriptor: int) -> str:
+    """What the holder does, where it said so, which process it is, and since when."""
+    process, _, *doing = (*_text(descriptor).split("\n"), "")
+    since = datetime.fromtimestamp(os.fstat(descriptor).st_mtime, UTC)  # it wrote into the file as it began
+    told = f"process {process}, since {since:%Y-%m-%d %H:%M} UTC" if process.isdigit() else "another process"
+    doing = [line for line in doing if line]
+    return f"{'; '.join(doing)} ({told})" if doing else told
 
 
 def _text(descriptor: int) -> str:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -101,6 +101,28 @@ def while_busy(act: Callable[[], T], out: Output) -> T:
                 out.note(f"waiting up to {WAIT} seconds: {busy}")
             told = True
             time.sleep(STEP)
+
+
+@contextmanager
+def entered(
+    enter: Callable[[], AbstractContextManager[object]], out: Output, *, wait: bool
+) -> Iterator[None]:
+    """What can be entered only by one at a time. `wait`: until whoever is in it is done, however long."""
+    told = False
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(enter())
+            except Busy as busy:
+                if not wait:
+                    raise Busy(f"{busy}. With --wait this run starts once that is done") from None
+                if not told:
+                    out.note(f"waiting (Ctrl-C gives up): {busy}")
+                told = True
+                time.sleep(STEP)
+            else:
+                break
+        yield
 
 
 def settings_here(*, forgiving: bool = False) -> Settings:

@@ -13,7 +13,7 @@ from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
-from nightschool.cli.reading import typed
+from nightschool.cli.reading import entered, typed
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ Yes = Annotated[
     typer.Option("--yes", "-y", help="Do not ask before the first run. Agrees to no project's set-up."),
 ]
 
+Wait = Annotated[
+    bool, typer.Option("--wait", help="Where another run is at work, start once it is done: one at a time.")
+]
+
 CERTIFIED = {"accept", "adopted", "waits-for-review"}
 SUGGESTED = {"undecided", "underpowered"}
 GOES_ON = {"budget-ended", "next-run", "lost"}
@@ -84,6 +88,7 @@ def run(  # noqa: PLR0913 - one parameter an option
     dry_run: DryRun = False,
     yes: Yes = False,
     agree_setup: setting_up.AgreeSetup = None,
+    wait: Wait = False,
     json: Json = False,
 ) -> ExitCode:
     """Read new sessions, practise what you keep correcting, and stage proposals for your review.
@@ -116,7 +121,7 @@ def run(  # noqa: PLR0913 - one parameter an option
         notes = [] if given is None else given.permit(parts)
         cycle = parts.cycle(project=root, scope=scope, skill=skill, progress=told_to)
         cycle.notes += notes
-        with cycle.held():
+        with entered(cycle.held, out, wait=wait):
             with told_to.shown(out, "run"):
                 prepared = _prepared(parts, cycle.preparation, given)
             said = _said(parts, prepared, root, single)

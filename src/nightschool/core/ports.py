@@ -357,7 +357,7 @@ class Store(Protocol):
 
     def hold(self, lock: str, *, by: str = "") -> AbstractContextManager[None]:
         """A lock between processes that dies with its process. Raises `Busy` at once if it is held. `by`:
-        what its holder is called."""
+        what its holder is called; further lines say what it does, for the one that finds it held."""
         ...
 
     def holder(self, lock: str) -> str | None:

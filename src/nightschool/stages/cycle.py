@@ -96,7 +96,7 @@ class Cycle:
     def held(self) -> Iterator[None]:
         """The lock of the cycle, and the cursors as they were should the login turn out to be refused. What
         is due to be forgotten goes before: a cursor of it is not to come back."""
-        with holding_number(self.store) as number:
+        with holding_number(self.store, pool=self.project) as number:
             self.number = self.door.cycle = self.replay.cycle = number
             self.notes += self.forget_due()
             with cursors_kept(self.store):

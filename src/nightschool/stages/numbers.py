@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nightschool.core.ports import Store
+from nightschool.core.tasks import roots_in
 
 CYCLES = "cycles"
 
@@ -27,12 +28,13 @@ def give(store: Store, number: str) -> None:
 
 
 @contextmanager
-def holding_number(store: Store) -> Iterator[str]:
+def holding_number(store: Store, *, pool: str | None = None) -> Iterator[str]:
     """The lock of the cycle, held under the number that it would have. Another cycle may end, and have had
-    that number, just before the lock is there."""
+    that number, just before the lock is there. `pool`: what the cycle is about, for who finds it held."""
+    about = ", ".join(sorted(roots_in(pool) or ())) or "all projects"
     while True:
         number = next_number(store)
-        with store.hold("cycle", by=number):
+        with store.hold("cycle", by=f"{number}\na run over {about}"):
             if number == next_number(store):
                 yield number
                 return

@@ -107,7 +107,7 @@ class MemoryStore:
         with self._guard:
             if lock in self._held:
                 raise Busy(f"the lock {lock!r} is held by this process")
-            self._held[lock] = by
+            self._held[lock] = by.partition("\n")[0]
         try:
             yield
         finally:

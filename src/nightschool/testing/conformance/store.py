@@ -133,7 +133,7 @@ def _locks_out_the_other(first: Store, second: Store) -> None:
             pass
     _ensure(first.holder("check") is None, "nobody holds a lock that was let go")
     _ensure(first.holder("check-never") is None, "nobody holds a lock that nobody ever took")
-    with first.hold("check", by="n-0001"):
+    with first.hold("check", by="n-0001\nwhat it does"):
         for view in (first, second):
             _ensure(view.holder("check") == "n-0001", "who holds a lock is known by its name")
         with _raises(Busy), second.hold("check"):
