@@ -153,4 +153,8 @@ SAMPLES: Mapping[str, Mapping[str, Sample]] = {
         ),
     },
     "pi": {"lines": lines(f".pi/agent/sessions/--home-me-app--/x_{PI_ID}.jsonl", pi_rows_for)},
+    "vscode-copilot": {
+        "documents": Sample(place=f"{_OF_WORKSPACE}/x.json", write=_vscode_chat, spoil=_vscode_chat_spoiled),
+        "lines": lines(f"{_OF_NO_FOLDER}/x.jsonl", _vscode_rows_for),
+    },
 }

@@ -101,7 +101,7 @@ def test_errors_name_key_place_and_way_out(person: Path, text: str, parts: list[
             '"codx"',
             "no runner 'codx'; there are: auto, claude-code, codex, scripted; did you mean codex?",
         ),
-        ("sources", '["codex", "vim"]', "no source 'vim'; there are: claude-code, codex, copilot, cursor"),
+        ("sources", '["codex", "vim"]', "no source 'vim'; there are: aider, claude-code, codex, copilot, "),
         ("sandbox", '"docker"', "no sandbox 'docker'; there are: bubblewrap, unsafe-process"),
     ],
 )

@@ -238,3 +238,31 @@ def gemini_rows_for(prompts: Sequence[str]) -> list[bytes]:
     for number, prompt in enumerate(prompts):
         rows += [gemini(2 * number, "user", [{"text": prompt}]), gemini(2 * number + 1, "gemini", "Done.")]
     return [dumped(row) for row in rows]
+
+
+VSCODE_ID = "0fb1b9c7-9892-48c1-996a-b6de7726603c"
+
+
+def vscode_request(number: int, text: str, *parts: object, **more: object) -> dict[str, Any]:
+    """A request of VS Code's chat with the reply to it; `number` makes its id and its time. A text is
+    markdown."""
+    return {
+        "requestId": f"request_{number}",
+        "timestamp": 1772355600000 + 1000 * number,
+        "message": {"text": text, "parts": []},
+        "response": [{"value": part} if isinstance(part, str) else part for part in parts],
+        "agent": {"id": "github.copilot.editsAgent", "extensionVersion": "0.38.0"},
+        "modelId": "copilot/m-1",
+        **more,
+    }
+
+
+def vscode_chat(*requests: object, **more: object) -> dict[str, Any]:
+    told = {"version": 3, "sessionId": VSCODE_ID, "creationDate": 1772355600000, "requests": list(requests)}
+    return {**told, **more}
+
+
+def vscode_log(*operations: tuple[int, Sequence[object], object]) -> list[dict[str, Any]]:
+    """A log that begins with a chat without requests; operations are (kind, path, value)."""
+    changes = [{"kind": kind, "k": list(path), "v": value} for kind, path, value in operations]
+    return [{"kind": 0, "v": vscode_chat()}, *changes]

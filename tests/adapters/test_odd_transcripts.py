@@ -18,6 +18,7 @@ from nightschool.adapters.gemini.transcripts import GeminiTranscripts
 from nightschool.adapters.pi.transcripts import PiTranscripts
 from nightschool.adapters.record_tables import record_of, row_of
 from nightschool.adapters.rows import file_time
+from nightschool.adapters.vscode_copilot.transcripts import VSCodeCopilotTranscripts
 from nightschool.core.ports import TranscriptSource
 from nightschool.core.sessions import Offset, ReadResult, Roots, Session
 from nightschool.rules.corrections import corrections
@@ -36,6 +37,8 @@ from transcripts import (
     pi_head,
     read_file,
     stamp,
+    vscode_log,
+    vscode_request,
     write_rows,
 )
 
@@ -186,6 +189,30 @@ GEMINI_ROWS: Sequence[Mapping[str, Any]] = (
     {"id": "m4", "timestamp": stamp(4), "type": "info", "content": "Request cancelled."},
     {"id": "m5", "timestamp": stamp(5), "type": "user", "content": "No, use uv, not pip"},
 )
+VSCODE_CALL = {
+    "kind": "toolInvocationSerialized",
+    "toolId": "run_in_terminal",
+    "toolCallId": "c1",
+    "isConfirmed": {"type": 4},
+    "isComplete": True,
+    "toolSpecificData": {
+        "commandLine": {"original": "ls"},
+        "terminalCommandOutput": {"text": "no"},
+        "terminalCommandState": {"exitCode": 1},
+    },
+    "resultDetails": {"isError": True, "input": "{}", "output": [{"value": "x"}]},
+}
+VSCODE_ASKED = {
+    "toolCallRounds": [{"toolCalls": [{"id": "c2", "name": "n", "arguments": "{}"}]}],
+    "toolCallResults": {"c2": {"content": [{"value": "no"}]}},
+}
+VSCODE_ROWS: Sequence[Mapping[str, Any]] = (
+    *vscode_log((2, ["requests"], [vscode_request(1, "Fix the total", "ok", VSCODE_CALL)])),
+    *vscode_log((2, ["requests", 0, "response"], [{**VSCODE_CALL, "toolCallId": "c2"}]))[1:],
+    *vscode_log((1, ["requests", 0, "result"], {"metadata": VSCODE_ASKED}))[1:],
+    {"kind": 2, "k": ["requests"], "i": 1, "v": [vscode_request(2, "No, use uv, not pip")]},
+    *vscode_log((1, ["requests", 1, "modelState"], {"value": 2, "completedAt": 1}))[1:],
+)
 FILES: Sequence[tuple[TranscriptSource, Sequence[Mapping[str, Any]], str]] = (
     (CLAUDE, CLAUDE_ROWS, f"{CLAUDE_ID}.jsonl"),
     (CLAUDE, CLAUDE_ROWS, "agent-1.jsonl"),
@@ -195,6 +222,7 @@ FILES: Sequence[tuple[TranscriptSource, Sequence[Mapping[str, Any]], str]] = (
     (CopilotTranscripts(redact=REDACT), COPILOT_ROWS, "events.jsonl"),
     (CursorTranscripts(redact=REDACT), CURSOR_ROWS, "odd.jsonl"),
     (GeminiTranscripts(redact=REDACT), GEMINI_ROWS, "session-1.jsonl"),
+    (VSCodeCopilotTranscripts(redact=REDACT), VSCODE_ROWS, "x.jsonl"),
 )
 IN_ITS_PLACE: Sequence[object] = (
     None,

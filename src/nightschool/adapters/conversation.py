@@ -240,6 +240,16 @@ def moment(stamp: object) -> datetime | None:
         return None
 
 
+def milliseconds(stamp: object) -> datetime | None:
+    """The time of a row that counts milliseconds since 1970; None where it does not."""
+    if not isinstance(stamp, int | float) or isinstance(stamp, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(stamp / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def commit_hash(value: object) -> str | None:
     return value if isinstance(value, str) and _COMMIT.match(value) else None
 

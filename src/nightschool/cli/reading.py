@@ -32,7 +32,8 @@ Source = Annotated[
     list[str] | None,
     typer.Option(
         metavar="AGENT",
-        help="claude-code, codex, copilot, cursor, gemini, opencode or pi; may be given twice.",
+        help="aider, claude-code, codex, copilot, cursor, gemini, opencode, pi or vscode-copilot; "
+        "may be given twice.",
     ),
 ]
 Since = Annotated[

@@ -14,14 +14,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import orjson
 
-from nightschool.adapters.rows import open_file
+from nightschool.adapters.conversation import milliseconds
+from nightschool.adapters.rows import NEVER, open_file
 from nightschool.adapters.snapshot_rows import content_of, object_in
 from nightschool.core.sessions import LeftOut, in_text
 
@@ -74,9 +75,7 @@ def sessions(path: str) -> list[tuple[str, datetime]]:
     """Id and time of the last change of each session in a database. Raises `Unreadable`."""
     with database(path) as connection:
         found = connection.execute("select id, time_updated from session")
-        return [
-            (str(row["id"]), when(row["time_updated"]) or datetime.fromtimestamp(0, UTC)) for row in found
-        ]
+        return [(str(row["id"]), milliseconds(row["time_updated"]) or NEVER) for row in found]
 
 
 @dataclass(slots=True)
@@ -195,16 +194,6 @@ def rows_of_tree(path: Path, head: Mapping[str, Any]) -> Found:
         nested = list(found.below(root / "part", own))
         found.rows.append(_message(own, message, nested + flat.get(str(own), [])))
     return found
-
-
-def when(value: object) -> datetime | None:
-    """A time in milliseconds since 1970."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        return datetime.fromtimestamp(value / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _message(own: object, told: Mapping[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:

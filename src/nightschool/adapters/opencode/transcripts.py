@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from nightschool.adapters.agent_home import AgentHome
+from nightschool.adapters.conversation import milliseconds
 from nightschool.adapters.opencode import store
-from nightschool.adapters.opencode.store import DATABASE, HEAD, MESSAGE, Unreadable, when
+from nightschool.adapters.opencode.store import DATABASE, HEAD, MESSAGE, Unreadable
 from nightschool.adapters.reading import Carry, Reading
 from nightschool.adapters.rows import Rows, word
 from nightschool.adapters.snapshot_rows import open_document, snapshot
@@ -50,7 +51,7 @@ class _Reading(Reading[Carry]):
             self._head(value)
             return
         time = value.get("time")
-        at = when(time.get("created")) if isinstance(time, dict) else None
+        at = milliseconds(time.get("created")) if isinstance(time, dict) else None
         self._went_back = self._went_back or (self._back_to is not None and value["id"] == self._back_to)
         if self._went_back:
             self.became(Became.LEFT_OUT, "the person went back to before it")
