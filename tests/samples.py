@@ -25,6 +25,9 @@ from transcripts import (
     dumped,
     gemini_rows_for,
     pi_rows_for,
+    vscode_chat,
+    vscode_log,
+    vscode_request,
 )
 
 AT = 1_772_355_600_000
@@ -126,6 +129,31 @@ def _chat_spoiled(path: Path) -> Spoiled:
     typed.mkdir()
     return [(typed, None)]
 
+
+def _vscode_requests(prompts: Sequence[str]) -> list[dict[str, Any]]:
+    return [vscode_request(number, prompt, "Done.") for number, prompt in enumerate(prompts)]
+
+
+def _vscode_chat(path: Path, prompts: Sequence[str]) -> None:
+    path.write_bytes(dumped(vscode_chat(*_vscode_requests(prompts))))
+
+
+def _vscode_chat_spoiled(path: Path) -> Spoiled:
+    chat = json.loads(path.read_bytes())
+    chat["requests"] = ["x", *chat["requests"], 7]
+    path.write_bytes(dumped(chat))
+    workspace = path.parent.parent / "workspace.json"
+    workspace.write_text("[")
+    return [(path, 1), (path, len(chat["requests"])), (workspace, 0)]
+
+
+def _vscode_rows_for(prompts: Sequence[str]) -> list[bytes]:
+    pushes = ((2, ["requests"], [request]) for request in _vscode_requests(prompts))
+    return [dumped(row) for row in vscode_log(*pushes)]
+
+
+_OF_WORKSPACE = ".config/Code/User/workspaceStorage/ab/chatSessions"
+_OF_NO_FOLDER = ".config/Code - Insiders/User/globalStorage/emptyWindowChatSessions"
 
 SAMPLES: Mapping[str, Mapping[str, Sample]] = {
     "aider": {"chats": Sample(place=".aider.chat.history.md", write=_chat, spoil=_chat_spoiled)},

@@ -102,7 +102,7 @@ def test_every_dependency_has_its_reason() -> None:
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     listed = re.search(r"^dependencies = \[(.*?)^\]", project, re.DOTALL | re.MULTILINE)
     assert listed is not None
-    names = re.findall(r'"([A-Za-z0-9-]+)', listed[1])
+    names = re.findall(r'"([A-Za-z0-9.-]+)', listed[1])
     decision = (DOCS / "decisions" / "0002-dependencies.md").read_text("utf-8")
     assert [name for name in names if f"| {name} |" not in decision] == []
 

@@ -142,13 +142,12 @@ def test_a_file_of_another_kind_is_told_in_few_words(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("magic", "tool"), [(b"\x28\xb5\x2f\xfd", "zstd -d"), (b"\x1f\x8b", "gzip -d")])
-def test_a_compressed_file_is_told_with_the_way_out(tmp_path: Path, magic: bytes, tool: str) -> None:
+def test_a_compressed_file_is_told_with_the_way_out(tmp_path: Path) -> None:
     """It is known by its first bytes, whatever its name."""
-    (tmp_path / "x").write_bytes(magic + b"\n{}\n")
+    (tmp_path / "x").write_bytes(b"\x1f\x8b\n{}\n")
     found = open_rows(str(tmp_path / "x"))
     assert isinstance(found, LeftOut)
-    assert (found.reason, f"`{tool}`" in found.detail) == ("unreadable", True)
+    assert (found.reason, "`gzip -d`" in found.detail) == ("unreadable", True)
 
 
 def test_what_is_no_file_is_named(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(
         assert ".txt: no session of an agent (" in told
         assert "more: --json names them all" in told
     assert run(["harvest", str(home / "old.jsonl.zst")]) == 0
-    assert "zstd -d" in capsys.readouterr().out
+    assert "what zstd packed is damaged" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["harvest"], ["harvest", "x.jsonl"], ["tasks"], ["corrections"]])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import orjson
 
+from nightschool.adapters import unpacked
 from nightschool.adapters.conversation import RESULT_LIMIT, Conversation, Place
 from nightschool.adapters.rows import Row, Rows, kind_of, word
 from nightschool.core.jobs import MARKER
@@ -122,8 +123,12 @@ class Reading(ABC, Generic[C]):
 
     def session_id(self) -> str:
         """What the rows say, else the file's name."""
-        path = Path(self._file.path)
-        return self._carry.session or self.name_of(path.stem) or self._talk.short(path.stem)
+        return self._carry.session or self.name_of(self.stem) or self._talk.short(self.stem)
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending, packed or not."""
+        return Path(self._file.path.removesuffix(unpacked.ENDING)).stem
 
     def name_of(self, stem: str) -> str | None:
         """The session's id at the end of a file's name."""
@@ -280,7 +285,8 @@ class Reading(ABC, Generic[C]):
         file, source = self._file, self._source
         session = self._session() if self._known or self._since else None
         left_out = tuple(file.left_out)
-        if session is None:
+        broke_off = bool(left_out) and left_out[0].reason == "unreadable" and not file.position
+        if session is None and not broke_off:
             # What is damaged in a file that is none of ours is one finding, not as many as it has lines.
             reason = "not-a-transcript" if file.position or left_out else "empty"
             damaged = f", and what is no row at {file.counted} {left_out[0].offset}" if left_out else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -17,6 +18,8 @@ from typing import Any, BinaryIO, NamedTuple, Self
 
 import orjson
 
+from nightschool.adapters import unpacked
+from nightschool.adapters.unpacked import Unpacked
 from nightschool.core.sessions import Became, LeftOut, Offset, TranscriptRef, in_text
 from nightschool.core.values import digest_bytes
 
@@ -44,8 +47,11 @@ def _number(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
 
 
-_PACKED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gzip -d"}
-"""How compressed files begin, and what unpacks them. Codex compresses its old sessions."""
+_PACKED = {
+    unpacked.MAGIC: "its rows need backports.zstd: `pip install backports.zstd`, or unpack it with `zstd -d`",
+    b"\x1f\x8b": "unpack it with `gzip -d`",
+}
+"""How compressed files begin, and what is to be done. Codex compresses its old sessions with zstd."""
 
 _DULL = (Became.NOTHING, "")
 _DECODER = json.JSONDecoder(strict=False, parse_int=_number)
@@ -132,10 +138,16 @@ class Rows(ABC):
 
 @dataclass(slots=True, kw_only=True)
 class RowFile(Rows):
-    """An open file as long as it was when it was opened: what is appended meanwhile is left for later."""
+    """An open file as long as it was when it was opened: what is appended meanwhile is left for later.
+
+    Of one that is packed, offsets are those of what it unpacks to, and nobody writes on in it.
+    """
 
     start: int
+    length: int
+    """Bytes that there are to read, at most."""
     file: BinaryIO
+    packed: bool = False
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -143,6 +155,8 @@ class RowFile(Rows):
         self.file.close()
 
     def just_before(self) -> str:
+        if self.packed:
+            return ""  # it does not grow: what follows its end was never written
         begin = max(0, self.start - REMEMBERED)
         try:
             content = os.pread(self.file.fileno(), self.start - begin, begin)
@@ -162,14 +176,14 @@ class RowFile(Rows):
 
     def _rows(self, dull: Callable[[bytes], bool], *, all_told: bool) -> Iterator[Row]:
         loads = orjson.loads
-        while (start := self.position) < self.size:
-            line = self.file.readline(min(LONGEST, self.size - start))
+        while (start := self.position) < self.length:
+            line = self.file.readline(min(LONGEST, self.length - start))
             if not line:
                 return
             end = start + len(line)
             whole = line.endswith(b"\n")
             fate = _DULL if whole and dull(line) and _is_plain(line) else None
-            if fate is not None and not all_told:
+            if line.isspace() or (fate is not None and not all_told):
                 self.position = end
                 continue
             if not whole and len(line) == LONGEST:
@@ -181,7 +195,7 @@ class RowFile(Rows):
                 value = loads(line)
             except ValueError:
                 found, complaint = recovered(line, start)
-                if complaint and not whole:
+                if complaint and not whole and not self.packed:
                     return  # still being written: the next read takes it from its first byte
                 yield from self._given(found, end)
                 self.position = end
@@ -201,10 +215,10 @@ class RowFile(Rows):
 
     def _pass_over(self, position: int) -> bool:
         """To the end of a line that is too long; False where it is still being written."""
-        while position < self.size:
-            part = self.file.readline(min(LONGEST, self.size - position))
+        while position < self.length:
+            part = self.file.readline(min(LONGEST, self.length - position))
             position += len(part)
-            if part.endswith(b"\n"):
+            if part.endswith(b"\n") or (self.packed and not part):
                 self.position = position
                 return True
             if not part:
@@ -252,14 +266,21 @@ def open_file(path: str) -> BinaryIO | LeftOut:
 def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile | LeftOut:
     known = os.fstat(file.fileno())
     first = file.read(min(HEAD, known.st_size))
-    packed = next((tool for magic, tool in _PACKED.items() if first.startswith(magic)), None)
-    if packed is not None:
+    reader, length = file, known.st_size
+    way_out = next((told for magic, told in _PACKED.items() if first.startswith(magic)), None)
+    library = unpacked.library() if first.startswith(unpacked.MAGIC) else None
+    if library is not None:
+        file.seek(0)
+        raw = Unpacked(file, known.st_size, library)
+        reader, length = io.BufferedReader(raw, 1 << 20), raw.length
+    elif way_out is not None:
         file.close()
-        detail = f"compressed: unpack it with `{packed}` and name the file that this gives"
+        detail = f"compressed: {way_out} and name the file that this gives"
         return LeftOut(path=in_text(path), reason="unreadable", detail=detail)
     same = (
         since is not None
-        and known.st_size >= max(since.position, since.size)
+        and known.st_size >= max(0 if library else since.position, since.size)
+        and (library is None or known.st_size == since.size)
         and digest_bytes(first[: min(HEAD, since.size)]) == since.head
     )
     return RowFile(
@@ -269,7 +290,9 @@ def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile | LeftOu
         head=digest_bytes(first),
         start=since.position if since is not None and same else 0,
         restarted=since is not None and not same,
-        file=file,
+        length=length,
+        file=reader,
+        packed=library is not None,
     )
 
 

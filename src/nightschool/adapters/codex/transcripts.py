@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from nightschool.adapters.codex.home import HOME
@@ -97,7 +96,7 @@ class _Reading(Reading[_Carry]):
     def _meta(self, payload: Mapping[str, Any], at: datetime | None) -> None:
         """The first one speaks of the session, another id of the parent whose history follows."""
         session = self._talk.own_id(payload.get("id")) or self._talk.own_id(payload.get("session_id"))
-        if session != (self._carry.session or self.name_of(Path(self._file.path).stem) or session):
+        if session != (self._carry.session or self.name_of(self.stem) or session):
             self._carry.copying = True
             self.became(Became.COPY, "begins the history of the session that this one was made of")
             return
