@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from conversations import agent, bash, edit, human, read, session, write
+from conversations import agent, bash, corrected, edit, human, read, session, write
 from mine_builders import APP, REQUESTS, Repositories
 from nightschool.core.sessions import CallStatus, Session, ToolCall, Turn
 from nightschool.core.tasks import FilesSource
@@ -67,6 +67,45 @@ def test_a_file_that_was_made_tells_that_there_was_none(made: ToolCall, branch: 
 def test_any_other_file_leaves_the_start_unknown(calls: tuple[ToolCall, ...]) -> None:
     """A file that was there before, and is not shown in full, is missing from a task that begins empty."""
     assert mined(without_git(human(REQUESTS[0]), agent("", *calls))).tasks == ()
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (bash("head -3 data/customers.csv", "id,name\n"), created(f"{APP}/a.py", "1\n")),
+        (created(f"{APP}/a.py", "import polars as pl\npl.read_csv('data/customers.csv')\n"),),
+        (read(f"{APP}/a.py", "1\n"), bash("wc -l data/customers.csv", "3\n"), edit(f"{APP}/a.py", "1", "2")),
+    ],
+    ids=["a command", "code", "beside a file that is shown"],
+)
+def test_what_the_work_reads_and_nobody_shows_is_missing(calls: tuple[ToolCall, ...]) -> None:
+    """Practice without the data that the work is about shows nothing: no task, and the file is named."""
+    found = mined(without_git(human(REQUESTS[0]), agent("", *calls)))
+    assert found.tasks == ()
+    assert "it reads data/customers.csv" in found.skipped[0][2]
+
+
+def test_what_the_work_made_before_it_read_it_is_not_missing() -> None:
+    """A session that writes its own data began with nothing nevertheless."""
+    calls = (
+        created(f"{APP}/data.csv", "1\n"),
+        created(f"{APP}/a.py", "open('data.csv')\n"),
+        bash("cat data.csv", "1\n"),
+    )
+    (task,) = mined(without_git(human(REQUESTS[0]), agent("", *calls))).tasks
+    assert task.workspace == FilesSource(files=())
+
+
+def test_a_request_that_gives_the_rule_itself_is_no_task_about_it() -> None:
+    """ "Install it with pnpm, not npm" is done right without any edit: it can tell no draft from its base."""
+    heard = [
+        corrected(f"s{n}", request, "use pnpm, not npm", day=n) for n, request in enumerate(REQUESTS[:6])
+    ]
+    told = corrected("told", "Install left-pad. Use pnpm, not npm.", "again: use pnpm, not npm", day=7)
+    found = mine([*heard, told], store=MemoryStore(), projects=Repositories())
+    assert found.candidates
+    assert [task for task in found.tasks if task.session == told.id and task.concerns] == []
+    assert "told-in-request" in {code for name, code, _ in found.skipped if name == told.id}
 
 
 def test_a_repository_that_is_gone_did_not_begin_empty() -> None:

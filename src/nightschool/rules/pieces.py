@@ -14,9 +14,10 @@ from nightschool.core.values import Value
 from nightschool.rules.checking import judge
 from nightschool.rules.footprints import left_behind, right, wrong
 from nightschool.rules.prose import is_acknowledgement, is_injected, is_paste, is_slash_command, request_text
-from nightschool.rules.recorded import did_something, looked_at, newly_made, outcome_of
+from nightschool.rules.recorded import did_something, looked_at, newly_made, outcome_of, used
 from nightschool.rules.reference import refers_back
 from nightschool.rules.signals import signals
+from nightschool.rules.statements import explicit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +125,10 @@ def corrected_piece(history: History, moments: tuple[int, ...], check: Footprint
             code="told-in-request", text="the request itself says it, or there is none before it"
         )
     prompt = before[-1]
-    unfit = start_known(history, prompt)
+    turns = history.session.turns
+    unfit = _says_so(turns[prompt], check) or start_known(history, prompt)
     if unfit is not None:
         return unfit
-    turns = history.session.turns
     if history.work(turns[prompt:first]).passes(check):
         return Unfit(code="not-told-apart", text="what was corrected would have passed the check")
     after = history.work(turns[last:])
@@ -151,12 +152,20 @@ def concerned_piece(history: History, work: Work, check: Footprint) -> int | Unf
     prompt = requests[0]
     if not work.right(check) and not work.wrong(check):
         return None
-    unfit = start_known(history, prompt)
+    unfit = _says_so(history.session.turns[prompt], check) or start_known(history, prompt)
     if unfit is not None:
         return unfit
     if work.right(check) and not work.passes(check):
         return Unfit(code="reference-fails", text="the session's own work does not pass the check")
     return prompt
+
+
+def _says_so(turn: Turn, check: Footprint) -> Unfit | None:
+    """A request that gives the rule itself: an agent passes it with the edit and without."""
+    ask = (check.wanted, check.unwanted)
+    if any((said.wanted, said.unwanted) == ask for said in explicit(turn.text)):
+        return Unfit(code="told-in-request", text="the request itself says it, or there is none before it")
+    return None
 
 
 def skilled_piece(history: History, skill: str) -> int | Unfit | None:
@@ -198,6 +207,14 @@ def start_known(history: History, prompt: int) -> Unfit | None:
             code="built-on-earlier-work", text="the request builds on files that the session changed before"
         )
     return None
+
+
+def inputs(history: History) -> frozenset[str]:
+    """Files that a session's work reads and did not make."""
+    at = {"directory": history.directory, "root": history.root}
+    turns = history.session.turns
+    made = newly_made(turns, **at) | {change.path for change in outcome_of(turns, **at).files}
+    return used(turns, **at) - made
 
 
 _NO_GIT = frozenset({"", "HEAD"})

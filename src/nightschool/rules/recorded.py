@@ -122,6 +122,28 @@ def looked_at(turns: Iterable[Turn], *, directory: str, root: str) -> frozenset[
     return frozenset(path for path in places if path is not None)
 
 
+_READS_FILE = re.compile(
+    r"""(?:read|scan|load|open|connect)\w*\(\s*[rbfu]{0,2}["']([^"'\n{}*]{1,200}\.\w{1,8})["']"""
+)
+"""Code that reads a file by its name: `pd.read_csv("data/a.csv")`, `open('b.txt')`."""
+_READER = re.compile(
+    r"(?:^|[;&|\n]\s*)(?:cat|head|tail|less|wc|file|stat|cut|jq|sqlite3|duckdb)\s+([^;&|<>\n]{1,400})"
+)
+_PATH = re.compile(r"(?<![\w=])[\w@.+-]*(?:/[\w@.+-]+)*\.[A-Za-z]\w{0,7}(?![\w/])")
+
+
+def used(turns: Iterable[Turn], *, directory: str, root: str) -> frozenset[str]:
+    """Files of the project that commands looked into, or that code reads which the agent ran or wrote. Not
+    every way to read a file is known, so this finds some of what the work needs, and not all."""
+    found: list[str] = []
+    for call in (call for turn in turns for call in turn.calls if call.status is CallStatus.OK):
+        command = (call.command or "").split(PATCH, 1)[0]
+        found += [path for words in _READER.findall(command) for path in _PATH.findall(words)]
+        found += _READS_FILE.findall(f"{command}\n{_added(call)}")
+    places = (place(path, directory=directory, root=root) for path in found)
+    return frozenset(path for path in places if path is not None)
+
+
 def shown_at_start(session: Session, *, directory: str, root: str) -> Mapping[str, str]:
     """Files that the session shows in full before it first writes any, by path. What it writes itself
     says nothing of how things were."""

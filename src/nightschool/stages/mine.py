@@ -40,6 +40,7 @@ from nightschool.rules.pieces import (
     concerned_piece,
     corrected_piece,
     guard_piece,
+    inputs,
     prompt_of,
     skilled_piece,
 )
@@ -378,6 +379,9 @@ def _workspace(history: History, projects: Projects) -> WorkspaceSource | Unfit:
         )
     if edited - shown.keys():
         return Unfit(code="no-workspace", text="it changed files that it does not show in full")
+    if unseen := {path for path in inputs(history) if not holds_secrets(path)} - shown.keys():
+        text = f"it reads {min(unseen)}, which it does not show in full: practice would lack it"
+        return Unfit(code="no-workspace", text=text)
     files = (File(path=path, content=text.encode("utf-8", "replace")) for path, text in shown.items())
     return FilesSource(files=tuple(sorted(files, key=lambda file: file.path)))
 
