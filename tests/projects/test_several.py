@@ -41,9 +41,9 @@ def ran(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 3) -> A
     return json.loads(written.out)
 
 
-def tried(home: Path) -> list[str]:
+def tried(home: Path, school: str = "school") -> list[str]:
     """The projects whose tasks were tried, once for each trial."""
-    store = SqliteStore.open(home.parent / "school")
+    store = SqliteStore.open(home.parent / school)
     try:
         projects = {task.id: task.project for task in store.find(Task)}
         return [Path(projects[trial.task]).name for trial in store.find(Trial)]
@@ -104,18 +104,27 @@ def test_a_project_with_a_wrong_file_is_left_out_and_told(
     assert app.run(["run", "--yes"]) == 2, "a run of that project alone"
 
 
-def test_each_project_keeps_its_own_limits(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a project's file lowers holds for jobs on its tasks; the person's limits hold for all of them;
-    and what is not heeded in such a run is told."""
-    text = "[limits]\nmax_jobs = 2\nwidth = 1\n[gate]\nalpha = 0.05\n"
+def test_each_project_keeps_its_own_limits(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a project's file lowers holds for jobs on its tasks, which would be more without it; what it
+    leaves is for the others; the person's limits hold for all of them; and what is not heeded is told."""
+    (home.parent / "config.toml").write_text(CONFIG.replace("= 9", "= 24"), encoding="utf-8")
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(home.parent / "free"))
+    app.run(["run", "--yes", "--all-projects"])
+    free = tried(home, "free")
+    monkeypatch.setenv("NIGHTSCHOOL_HOME", str(home.parent / "school"))
+    text = "[limits]\nmax_jobs = 3\nwidth = 1\n[harvest]\nmax_sessions = 5\n"
     builders.write(home / "one", {".nightschool.toml": text})
-    report = ran(capsys, "--all-projects")
+    capsys.readouterr()
+    assert app.run(["run", "--yes", "--json", "--all-projects"]) in {0, 3}
+    report = json.loads(capsys.readouterr().out)
     counted = tried(home)
-    assert counted.count("one") <= 2
-    assert report["budget"]["jobs"] == 9
+    assert 0 < counted.count("one") <= 3 < free.count("one")
+    assert report["budget"]["jobs"] == 24
     notes = "\n".join(report["notes"])
     assert f"{home}/one: at most what {home}/one/.nightschool.toml allows its part" in notes
-    assert "limits.width, gate.alpha: not used in this run" in notes
+    assert "limits.width, harvest.max_sessions: not used in this run" in notes
     assert "limits.max_jobs" not in notes
 
 
