@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,28 @@ def test_a_plan_asks_what_a_run_would_ask(place: Place, capsys: pytest.CaptureFi
     printed("undo", draft)
     assert [one["code"] for one in settled()] == ["taken-back", "underpowered"]
     assert "you took it back" in printed("run", "--dry-run")
+
+
+def test_what_was_turned_down_is_planned_as_what_a_run_does(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file is named with its condition, and the plan says how many jobs ask for another edit and what
+    comes of it where the answer holds none; the run that gets the same again does just that."""
+    assert app.run(["run", "--dry-run", "--json"]) == 0
+    waiting, _ = json.loads(capsys.readouterr().out)["settled"]
+    assert app.run(["reject", waiting["draft"], "--reason", "not for us"]) == 0
+    capsys.readouterr()
+    assert app.run(["run", "--dry-run"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "if there is another edit" in told
+    asked = re.search(r"what it says is not proposed again: (\d+) jobs? to ask for another edit", told)
+    assert asked is not None
+    assert app.run(["run", "--yes", "--json"]) == 3
+    report = json.loads(capsys.readouterr().out)
+    assert [one["code"] for one in report["learned"] if one["candidate"] == waiting["candidate"]] == [
+        "no-edit"
+    ]
+    assert report["spend"]["jobs"] == int(asked[1])
 
 
 def test_where_no_job_is_foreseen_nobody_is_asked(

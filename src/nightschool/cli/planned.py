@@ -13,6 +13,7 @@ from nightschool.cli.nested import own_file_below
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import UserError
 from nightschool.rules.came_to import in_short
+from nightschool.rules.telling import counted
 
 if TYPE_CHECKING:
     from nightschool.core.tasks import Candidate
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from nightschool.stages.outlook import Outlook
     from nightschool.stages.prepare import Prepared
     from nightschool.wiring import Parts
+
+
+IF_ANOTHER = ", if there is another edit"
+"""Behind a file whose edit the person turned down: only the answer of the one who edits tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +59,8 @@ class Course:
         if self.places:
             return " or ".join(self.places)
         if self.code is None:
-            return None if self.file is None else named(self.file)
+            again = self.outlook is not None and self.outlook.rejected is not None
+            return None if self.file is None else named(self.file) + (IF_ANOTHER if again else "")
         return in_short(self.code)
 
     @property
@@ -136,7 +142,11 @@ def _why(own: Outlook, parts: Parts) -> str:
     """Why that file, and what the person should know before jobs are spent on it."""
     told = [own.aim]
     if own.rejected is not None:
-        told.append(f"you turned {own.rejected} down, so another edit is asked for, and there may be none")
+        asks = counted(own.prospect.practice, "job")
+        told.append(
+            f"you turned {own.rejected} down, and what it says is not proposed again: {asks} to ask for "
+            "another edit, and where the answer holds none, nothing more is tried and nothing is proposed"
+        )
     nested = None if own.target is None else own_file_below(own.candidate, own.target, parts)
     if nested is not None:
         told.append(nested)
