@@ -15,7 +15,7 @@ import pytest
 
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.adapters.system_clock import SystemClock
-from nightschool.cli import app
+from nightschool.cli import app, demo
 from nightschool.cli.run import code_of
 from nightschool.stages.numbers import holding_number
 from nightschool.testing.demo import lay_out
@@ -106,6 +106,38 @@ def test_a_run_with_nothing_to_do_is_no_cycle(
     assert app.run(["unpin", "CLAUDE.md"]) == 0
     assert app.run(["run", "--yes", "--max-jobs", "1"]) == 3
     assert "n-0001" in capsys.readouterr().out
+
+
+def test_the_demo_plays_in_the_same_place_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its lots hang on that place, so it comes out the same. What a killed one left is cleared away; where
+    another one is at work, or somebody else has the name or may write there, it plays elsewhere, and no
+    file of theirs is touched."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    usual = tmp_path / "nightschool-demo"
+    for _ in range(2):
+        with demo.place() as first:
+            assert first == usual
+            with demo.place() as second:
+                assert second.parent == tmp_path
+                assert second != usual
+            assert first.is_dir()
+        assert list(tmp_path.iterdir()) == []
+    usual.mkdir(mode=0o700)
+    (usual / "left").mkdir()
+    with demo.place() as first:
+        assert (first, list(first.iterdir())) == (usual, [])
+    usual.mkdir()
+    usual.chmod(0o755)
+    (usual / "theirs").touch()
+    with demo.place() as other:
+        assert other != usual
+    assert (usual / "theirs").exists()
+    shutil.rmtree(usual)
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    usual.symlink_to(tmp_path / "elsewhere")
+    with demo.place() as other:
+        assert other != usual
+    assert usual.is_symlink()
 
 
 def test_of_two_runs_the_second_is_told_of_the_first_or_waits_for_it(

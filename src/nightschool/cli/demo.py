@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,11 +59,37 @@ def demo(*, into: Into = None, json: Json = False) -> ExitCode:
     out = Output(json=json)
     if into is not None:
         return _laid_out(into.expanduser().absolute(), out)
-    folder = Path(tempfile.mkdtemp(prefix="nightschool-demo-"))
-    try:
+    with place() as folder:
         return _play(folder, out, began)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def place() -> Iterator[Path]:
+    """A folder that is thrown away, of the same name each time: the lots of an exam hang on the place of its
+    project, and the demo is to come out the same each time. Where that name is taken by somebody else, or by
+    another demo at work, one by chance."""
+    folder = Path(tempfile.gettempdir(), "nightschool-demo")
+    with ExitStack() as stack:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        try:
+            there = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            stack.callback(os.close, there)
+            found = os.fstat(there)
+            if found.st_uid != os.getuid() or found.st_mode & 0o077:
+                raise PermissionError(folder)
+            fcntl.flock(there, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if folder.stat().st_ino != found.st_ino:
+                raise FileNotFoundError(folder)  # that of a demo which ended just now
+        except OSError:
+            folder = Path(tempfile.mkdtemp(prefix="nightschool-demo-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        for left in folder.iterdir():  # by one that was killed
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+        yield folder
 
 
 def _laid_out(folder: Path, out: Output) -> ExitCode:
@@ -292,7 +321,7 @@ def _unlucky(report: CycleReport) -> list[Piece | str]:
     rows = [(item.statement, item.code, item.why) for item in report.learned]
     return [
         Table(columns=("correction", "came to", "why"), rows=rows),
-        "The apprentice works by chance, and this time the gate was not convinced. Run the demo again.",
+        "The apprentice works by chance, and here the gate was not convinced: set TMPDIR to another.",
     ]
 
 
