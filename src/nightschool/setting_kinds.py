@@ -20,8 +20,19 @@ from nightschool.plug_ins import known
 
 NONE = "none"
 """Lifts a limit; TOML has no word of its own for it."""
-READ = ("aider", "claude-code", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "vscode-copilot")
-"""The agents whose transcripts are read where nothing else is said: all that there are."""
+READ = (
+    "claude-code",
+    "codex",
+    "copilot",
+    "cursor",
+    "gemini",
+    "opencode",
+    "pi",
+    "vscode-copilot",
+    "aider",
+)
+"""The agents whose transcripts are read where nothing else is said: all that there are. A file that none of
+them knows is told of by the first, which takes any lines."""
 SHORTEST_WORD = 3
 """A shorter one stands in every session."""
 

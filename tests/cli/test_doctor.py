@@ -94,6 +94,7 @@ def test_moved_folders_are_looked_at(
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data-moved"))
     monkeypatch.setenv("COPILOT_HOME", str(home / "copilot-moved"))
     monkeypatch.setenv("CURSOR_CONFIG_DIR", str(home / "cursor-moved"))
+    monkeypatch.setenv("VSCODE_PORTABLE", str(home / "vscode-moved"))
     told = ask("corrections")
     assert told["sessions"] == 15
     assert told["looked_at"] == [
@@ -105,6 +106,8 @@ def test_moved_folders_are_looked_at(
         str(home / "gemini-moved/.gemini/tmp"),
         str(home / "data-moved/opencode"),
         str(home / "pi-moved/sessions"),
+        str(home / "vscode-moved/user-data/User/workspaceStorage"),
+        str(home / "vscode-moved/user-data/User/globalStorage/emptyWindowChatSessions"),
     ]
     monkeypatch.setenv("CODEX_HOME", str(home / "nowhere"))
     findings = ask("doctor", code=4)

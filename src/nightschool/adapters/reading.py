@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -285,8 +285,9 @@ class Reading(ABC, Generic[C]):
         file, source = self._file, self._source
         session = self._session() if self._known or self._since else None
         left_out = tuple(file.left_out)
-        broke_off = bool(left_out) and left_out[0].reason == "unreadable" and not file.position
-        if session is None and not broke_off:
+        if session is None and left_out and left_out[0].reason == "unreadable" and not file.position:
+            left_out = (replace(left_out[0], offset=None),)  # of the file as a whole
+        elif session is None:
             # What is damaged in a file that is none of ours is one finding, not as many as it has lines.
             reason = "not-a-transcript" if file.position or left_out else "empty"
             damaged = f", and what is no row at {file.counted} {left_out[0].offset}" if left_out else ""
