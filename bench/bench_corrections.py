@@ -22,7 +22,8 @@ from pathlib import Path
 from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
 from nightschool.adapters.codex.transcripts import CodexTranscripts
 from nightschool.core.ports import TranscriptSource
-from nightschool.core.sessions import Session, SignalKind, Speaker, TranscriptRef, Turn
+from nightschool.core.sessions import Session, Speaker, TranscriptRef, Turn
+from nightschool.core.signals import SignalKind
 from nightschool.rules.corrections import corrections
 from nightschool.rules.signals import signals
 

@@ -95,6 +95,7 @@ def test_a_journal_is_what_came_of_its_lines(tmp_path: Path) -> None:
     session = session_of(SOURCE, path)
     assert words(session) == ["go", "the right way"]
     assert [turn.text for turn in session.turns] == ["go", "Going.", "the right way"]
+    assert [turn.went_back for turn in session.turns] == [False, True, False]
     assert (len(session.calls), session.turns[1].model) == (1, "m-1")
     fates: list[tuple[str, str]] = []
     result = SOURCE.read(ref_of(SOURCE, path), None, told=lambda fate: fates.append((fate.kind, fate.became)))

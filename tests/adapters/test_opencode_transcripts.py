@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from cycle_builders import tree
 from nightschool.adapters.opencode.transcripts import OpenCodeTranscripts
 from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus, Roots, Session
+from nightschool.core.spent import Spent
 from samples import AT, OPENCODE_SCHEMA
 from transcripts import CASES
 
@@ -119,6 +121,8 @@ def test_sessions_of_a_database_in_use(database: Store, home: Path) -> None:
         call(5, "write", input={"filePath": "a.py", "content": "hunter2"}),
         call(6, "skill", input={"name": "notes"}),
         modelID="m-1",
+        tokens={"input": 1, "output": 4, "reasoning": 5, "cache": {"read": 2, "write": 3}},
+        cost=0.25,
     )
     database.message("ses_a", "assistant", error={"name": "MessageAbortedError"})
     database.message("ses_a", "user", said("synthetic", synthetic=True))
@@ -138,6 +142,7 @@ def test_sessions_of_a_database_in_use(database: Store, home: Path) -> None:
     assert session.turns[-1].interrupted
     assert (session.project, session.agent_version) == ("/home/me/app", "1.18.33")
     assert session.turns[1].model == "m-1"
+    assert session.spent == Spent(input=6, output=9, cost=Decimal("0.25"))
 
 
 def test_a_writer_that_died_leaves_its_log_to_be_read(database: Store, home: Path, tmp_path: Path) -> None:
@@ -201,7 +206,7 @@ def test_whose_prompts_they_are(database: Store, home: Path) -> None:
     assert (sessions["ses_sub"].sidechain, words(sessions["ses_sub"])) == (True, [])
     assert (sessions["ses_run"].headless, words(sessions["ses_run"])) == (True, [])
     assert sessions["ses_ours"].ours
-    assert [turn.text for turn in sessions["ses_back"].turns] == ["go"]
+    assert [(turn.text, turn.went_back) for turn in sessions["ses_back"].turns] == [("go", True)]
 
 
 def test_the_same_session_in_both_stores_counts_once(database: Store, home: Path) -> None:

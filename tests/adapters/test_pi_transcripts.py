@@ -55,6 +55,7 @@ def test_only_the_living_way_counts(tmp_path: Path) -> None:
     path = write_rows(tmp_path / f"2026-03-01_{PI_ID}.jsonl", rows)
     session = session_of(SOURCE, path)
     assert words(session) == ["build it", "the right way"]
+    assert [turn.went_back for turn in session.turns] == [False, True, False, False]
     told: list[str] = []
     SOURCE.read(ref_of(SOURCE, path), None, told=lambda fate: told.append(fate.became))
     assert told == ["facts", "human", "said", "left out", "left out", "human", "said"]

@@ -41,6 +41,10 @@ FIELDS = {
     "tool_errors",
     "refusals",
     "corrections",
+    "ending",
+    "tokens_in",
+    "tokens_out",
+    "cost",
     "warnings",
 }
 

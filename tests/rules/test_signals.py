@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations import agent, bash, human, session
-from nightschool.core.sessions import CallStatus, SignalKind
+from nightschool.core.sessions import CallStatus, Turn
+from nightschool.core.signals import SignalKind
 from nightschool.rules.signals import signals
 from nightschool.rules.statements import TEMPLATES, WITH_SPACES
 from nightschool.rules.words import DEFAULT
@@ -187,3 +188,29 @@ def test_scripts_without_spaces_are_not_looked_for_in_ascii(text: str) -> None:
         assert not (template.spaceless and template.pattern.search(text))
     for template in (one for one in TEMPLATES if one.spaceless):
         assert not template.pattern.pattern.isascii()
+
+
+def test_a_way_that_was_taken_back_and_the_same_request_again_need_no_words() -> None:
+    """Whatever the language: the person went back, or asked for the same again after the agent had acted."""
+    request = "Schreib den Importer f\u00fcr alle Tabellen"
+    went = replace(agent("Done.", bash("make")), went_back=True)
+    told = session("s", human(request), went, human(f"  {request.upper()} "), agent())
+    assert [(s.kind, s.turn) for s in signals(told)] == [(SignalKind.REVERT, 1), (SignalKind.REPEAT, 2)]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        (human("continue with it"), agent("Done.", bash("make")), human("continue with it")),
+        (human("/review all of the code"), agent("Done.", bash("make")), human("/review all of the code")),
+        (human("write the importer for all tables"), human("write the importer for all tables"), agent()),
+        (
+            human("write the importer for all tables"),
+            agent("Done.", bash("make")),
+            human("write the exporter, too"),
+        ),
+    ],
+)
+def test_what_is_said_again_for_other_reasons_is_no_signal(turns: tuple[Turn, ...]) -> None:
+    """A few words, a command, a prompt that a hook blocked before the agent had acted."""
+    assert signals(session("s", *turns)) == ()

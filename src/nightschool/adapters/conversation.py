@@ -16,6 +16,7 @@ import orjson
 
 from nightschool.core.ports import Redact
 from nightschool.core.sessions import LateResult, Speaker, ToolCall, Turn, row_id
+from nightschool.core.spent import Spent, all_spent
 from nightschool.core.values import digest_of
 
 HUMAN_LIMIT = 100_000
@@ -54,6 +55,8 @@ class _AgentTurn:
     interrupted: bool = False
     skills: dict[str, None] = field(default_factory=dict)
     model: str | None = None
+    spent: Spent | None = None
+    went_back: bool = False
 
     def turn(self) -> Turn:
         return Turn(
@@ -66,6 +69,8 @@ class _AgentTurn:
             interrupted=self.interrupted,
             skills=tuple(self.skills),
             model=self.model,
+            spent=self.spent,
+            went_back=self.went_back,
             end=self.end,
         )
 
@@ -80,6 +85,10 @@ class Conversation:
         self._calls: dict[str, _AgentTurn] = {}
         self._late: dict[str, LateResult] = {}
         self._short: dict[str, str] = {}
+        self.unplaced: Spent | None = None
+        """What replies took of which nothing was said yet."""
+        self.speaking = False
+        """An agent's turn goes on, here or from what was read before."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -100,7 +109,7 @@ class Conversation:
         return None if turn is None else turn.number
 
     def human(self, text: str, place: Place) -> None:
-        self._open = None
+        self._open, self.speaking = None, False
         self._turns.append(
             Turn(
                 speaker=Speaker.HUMAN,
@@ -153,6 +162,22 @@ class Conversation:
                 call, result=result.result, status=result.status, exit_code=result.exit_code
             )
 
+    def took(self, spent: Spent, place: Place) -> None:
+        """What a reply took: the turn at hand, else the next one, where nothing of it is said yet."""
+        if not self.speaking:
+            self.unplaced = all_spent((self.unplaced, spent))
+        else:
+            turn = self._agent(place, None, "")
+            turn.spent = all_spent((turn.spent, spent))
+
+    def went_back(self) -> None:
+        """The person took back what came behind the last turn; behind none, what came before the first."""
+        last = self._turns[-1] if self._turns else None
+        if isinstance(last, _AgentTurn):
+            last.went_back = True
+        elif last is not None:
+            self._turns[-1] = replace(last, went_back=True)
+
     def interrupted(self, place: Place) -> None:
         """A person stopped the agent, also where it had not yet said anything."""
         self._agent(place, None, "interrupted").interrupted = True
@@ -162,7 +187,8 @@ class Conversation:
         if turn is None:
             row = place.row or row_id(Speaker.AGENT, place.at, begins)
             place = place._replace(row=row)
-            turn = self._open = _AgentTurn(place, place.end, len(self._turns))
+            turn = self._open = _AgentTurn(place, place.end, len(self._turns), spent=self.unplaced)
+            self.unplaced, self.speaking = None, True
             self._turns.append(turn)
         turn.end = place.end
         turn.model = self.short(model) if model else turn.model

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -32,16 +33,22 @@ from nightschool.core.sessions import (
     Session,
     Speaker,
 )
+from nightschool.core.spent import Spent
 
 if TYPE_CHECKING:
     from nightschool.adapters.transcript_files import TranscriptFiles
 
 CLIENT = "put in by the client, or without words of a person"
+WENT_BACK = (Became.LEFT_OUT, "the person went back to before it")
 STOPPED = "a person stopped the agent"
 _KIND = 60
 """Characters of what a row calls itself."""
 _NAME = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 """A session's id at the end of a file's name."""
+
+
+_MOST = 1 << 53
+"""More is no count, and no sum of money."""
 
 
 @dataclass(slots=True)
@@ -57,6 +64,10 @@ class Carry:
     sidechain: bool | None = None
     """Another agent sends the prompts; None while no row tells."""
     model: str | None = None
+    unplaced: tuple[int | None, int | None, str | None] | None = None
+    """What replies took that are part of no turn yet."""
+    speaking: bool = False
+    """An agent's turn goes on."""
 
 
 C = TypeVar("C", bound=Carry)
@@ -77,8 +88,14 @@ class Reading(ABC, Generic[C]):
         self._file = file
         self._talk = Conversation(source.redact)
         self._carry = carried(self.carries, since)
+        self._talk.speaking = self._carry.speaking
+        if self._carry.unplaced is not None:
+            given, output, cost = self._carry.unplaced
+            paid = None if cost is None else Decimal(cost)
+            self._talk.unplaced = Spent(input=given, output=output, cost=paid)
         self._since = since.session if since is not None else ""
         self._facts: dict[str, str] = {}
+        self._offered: dict[str, None] | None = None
         self._first: datetime | None = None
         self._last: datetime | None = None
         self._known = False
@@ -217,6 +234,19 @@ class Reading(ABC, Generic[C]):
         self.became(Became.RESULT, call_id=call_id)
         self._talk.answered(LateResult(call_id=call_id, result=result, status=status, exit_code=code))
 
+    def took(self, given: Iterable[object], output: Iterable[object], cost: object = None) -> None:
+        """The tokens that a reply took, in parts, and what it cost. It is called once for each reply."""
+        spent = Spent(input=_total(given), output=_total(output), cost=_money(cost))
+        if spent != Spent():
+            self._talk.took(spent, self._place)
+
+    def offers(self, names: Iterable[object]) -> None:
+        """Skills that the agent could load from here on."""
+        found = dict.fromkeys(self._offered or ())
+        self._offered = found | dict.fromkeys(
+            self._talk.short(name) for name in names if isinstance(name, str)
+        )
+
     def interrupted(self) -> None:
         self._talk.interrupted(self._place)
         self.became(Became.INTERRUPTION, STOPPED)
@@ -280,6 +310,8 @@ class Reading(ABC, Generic[C]):
         else:
             self._known = self._known or self._source.is_ours(row.value)
             self.became(*row.fate)
+            if row.fate == WENT_BACK:
+                self._talk.went_back()
 
     def result(self) -> ReadResult:
         file, source = self._file, self._source
@@ -293,6 +325,10 @@ class Reading(ABC, Generic[C]):
             damaged = f", and what is no row at {file.counted} {left_out[0].offset}" if left_out else ""
             detail = f"no row of {source.title} in it{damaged}"
             left_out = (LeftOut(path=file.path, reason=reason, detail=detail),)
+        left = self._talk.unplaced or Spent()
+        cost = None if left.cost is None else str(left.cost)
+        self._carry.speaking = self._talk.speaking
+        self._carry.unplaced = None if left == Spent() else (left.input, left.output, cost)
         carry = orjson.dumps(asdict(self._carry)).decode("utf-8")
         offset = file.offset(source.name, session=session.session_id if session else "", carry=carry)
         return ReadResult(session=session, offset=offset, left_out=left_out, restarted=file.restarted)
@@ -312,6 +348,7 @@ class Reading(ABC, Generic[C]):
             headless=self._machine and not any(turn.speaker is Speaker.HUMAN for turn in talk.turns),
             ours=self._carry.ours,
             sidechain=bool(self._carry.sidechain),
+            offered=None if self._offered is None else tuple(self._offered),
             turns=talk.turns,
             late=talk.late,
             warnings=tuple(self._warning(found) for found in self._file.left_out),
@@ -325,3 +362,20 @@ class Reading(ABC, Generic[C]):
         place = "" if found.offset is None else f"{self._file.counted} {found.offset}: "
         other = "" if found.path == self._file.path else f"{self._talk.short(found.path)}: "
         return f"{other}{place}{found.detail}"
+
+
+def count_of(value: object) -> int | None:
+    """A number of tokens."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
+
+
+def _total(parts: Iterable[object]) -> int | None:
+    """None where no part is told."""
+    counts = [count for part in parts if (count := count_of(part)) is not None]
+    return sum(counts) if counts else None
+
+
+def _money(value: object) -> Decimal | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return Decimal(str(value)) if 0 <= value < _MOST else None

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -401,6 +401,11 @@ def _encodable(value: Any) -> Any:
 def word(value: object) -> str | None:
     """A field that should hold a text. What holds something else there says nothing that we know."""
     return value if isinstance(value, str) else None
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """The same of a field that should hold an object."""
+    return value if isinstance(value, dict) else {}
 
 
 def kind_of(value: object) -> str:

@@ -224,13 +224,15 @@ def _rows(
 
 
 def _corrected(session: Session, fresh: frozenset[int]) -> int:
-    from nightschool.core.sessions import SignalKind  # noqa: PLC0415
+    from nightschool.core.signals import SignalKind  # noqa: PLC0415
     from nightschool.rules.signals import signals  # noqa: PLC0415
 
     return sum(found.kind is SignalKind.CORRECTION and found.turn in fresh for found in signals(session))
 
 
 def _row(session: Session, corrected: int) -> dict[str, object]:
+    from nightschool.rules.sessions import ending  # noqa: PLC0415
+
     return {
         "id": session.id,
         "source": session.source,
@@ -243,6 +245,10 @@ def _row(session: Session, corrected: int) -> dict[str, object]:
         "tool_errors": session.tool_errors,
         "refusals": session.refusals,
         "corrections": corrected,
+        "ending": ending(session),
+        "tokens_in": session.spent and session.spent.input,
+        "tokens_out": session.spent and session.spent.output,
+        "cost": session.spent and session.spent.cost,
         "warnings": session.warnings,
     }
 

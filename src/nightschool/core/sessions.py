@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from nightschool.core.spent import Spent, all_spent
 from nightschool.core.values import Record, Value, digest_of
 
 
@@ -23,13 +24,6 @@ class CallStatus(StrEnum):
     REFUSED = "refused"
     """A person turned it down."""
     UNKNOWN = "unknown"
-
-
-class SignalKind(StrEnum):
-    CORRECTION = "correction"
-    REFUSAL = "refusal"
-    INTERRUPTION = "interruption"
-    APPROVAL = "approval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +44,11 @@ class ToolCall(Value):
     exit_code: int | None = None
     skills: tuple[str, ...] = ()
     """Skills that it loads, if it is done."""
+
+    @property
+    def error(self) -> str | None:
+        """What the tool said, where it failed."""
+        return self.result if self.status is CallStatus.ERROR else None
 
 
 def skills_loaded(calls: Iterable[ToolCall]) -> tuple[str, ...]:
@@ -78,6 +77,9 @@ class Turn(Value):
     skills: tuple[str, ...] = ()
     """Skills that were put in without a call: the person named them."""
     model: str | None = None
+    spent: Spent | None = None
+    went_back: bool = False
+    """The person took back what came behind it."""
     end: int = 0
     """Byte offset behind its last row."""
 
@@ -91,6 +93,8 @@ class Turn(Value):
             interrupted=self.interrupted or behind.interrupted,
             skills=tuple(dict.fromkeys(self.skills + behind.skills)),
             model=behind.model or self.model,
+            spent=all_spent((self.spent, behind.spent)),
+            went_back=self.went_back or behind.went_back,
             end=behind.end,
         )
 
@@ -120,18 +124,6 @@ class LateResult(Value):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signal(Value):
-    """Something a human said or did that judges the agent."""
-
-    kind: SignalKind
-    turn: int
-    """Index into `Session.turns`: of the human's turn for words, of the agent's for acts."""
-    quote: str = ""
-    """The human's words that carry it; "" for acts (refusal, interruption)."""
-    call_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Session(Record):
     """One transcript. Times are aware, in UTC. Grows as its file grows."""
 
@@ -155,6 +147,8 @@ class Session(Record):
     """One of our own replays, known by its marker: left out and counted."""
     sidechain: bool = False
     """A sub-agent's own file: left out and counted."""
+    offered: tuple[str, ...] | None = None
+    """Skills that the agent could have loaded; None where the rows do not tell."""
     turns: tuple[Turn, ...] = ()
     late: tuple[LateResult, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -189,6 +183,16 @@ class Session(Record):
         return tuple(dict.fromkeys(skill for turn in self.turns for skill in turn.loaded))
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """All files that it wrote or edited, in order."""
+        done = (call for call in self.calls if call.status not in {CallStatus.ERROR, CallStatus.REFUSED})
+        return tuple(dict.fromkeys(file for call in done for file in call.files))
+
+    @property
+    def spent(self) -> Spent | None:
+        return all_spent(turn.spent for turn in self.turns)
+
+    @property
     def tool_errors(self) -> int:
         return sum(call.status is CallStatus.ERROR for call in self.calls)
 
@@ -219,6 +223,7 @@ class Session(Record):
             headless=(self.headless or part.headless) and not _spoken_in(turns),
             ours=self.ours or part.ours,
             sidechain=self.sidechain or part.sidechain,
+            offered=_either(self.offered, part.offered),
             turns=turns,
             late=self.late + tuple(late for late in part.late if late not in self.late),
             warnings=self.warnings + tuple(w for w in part.warnings if w not in self.warnings),
@@ -248,6 +253,10 @@ class Session(Record):
         )
         answered = {call.call_id for turn in turns for call in turn.calls}
         return replace(self, turns=turns, late=tuple(r for r in self.late if r.call_id not in answered))
+
+
+def _either(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return other if one is None else tuple(dict.fromkeys((*one, *(other or ()))))
 
 
 def _goes_on(turns: list[Turn], turn: Turn) -> bool:

@@ -6,17 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nightschool.core.sessions import (
-    Became,
-    CallStatus,
-    LeftOut,
-    RowFate,
-    Session,
-    Signal,
-    SignalKind,
-    Speaker,
-    ToolCall,
-)
+from nightschool.core.sessions import Became, CallStatus, LeftOut, RowFate, Session, Speaker, ToolCall
+from nightschool.core.signals import Signal, SignalKind
 from nightschool.core.tasks import Correction, Task
 from nightschool.core.values import Value
 from nightschool.rules.prose import is_acknowledgement, is_injected, is_paste, is_slash_command

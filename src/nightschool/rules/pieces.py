@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nightschool.core.jobs import Delivered
-from nightschool.core.sessions import Session, SignalKind, Speaker, Turn
+from nightschool.core.sessions import Session, Speaker, Turn
+from nightschool.core.signals import SignalKind
 from nightschool.core.tasks import Footprint
 from nightschool.core.values import Value
 from nightschool.rules.checking import judge
@@ -182,8 +183,10 @@ def guard_piece(history: History, work: Work) -> tuple[int, tuple[str, ...]] | U
     heard = {signal.kind for signal in signals(history.session)}
     if history.told or SignalKind.CORRECTION in heard:
         return Unfit(code="corrected", text="it was corrected, and not by words that make a check yet")
-    if heard & {SignalKind.INTERRUPTION, SignalKind.REFUSAL}:
-        return Unfit(code="stopped", text="the person interrupted it or turned a call down")
+    if heard - {SignalKind.APPROVAL}:
+        return Unfit(
+            code="stopped", text="the person interrupted it, took it back, asked again or turned a call down"
+        )
     requests = history.requests()
     if not requests:
         return history.unclear() or Unfit(

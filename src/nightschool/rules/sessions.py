@@ -1,14 +1,46 @@
-"""Sessions side by side: what a fork or a resume copied from another session counts there alone."""
+"""How a session ended; and sessions side by side: what a fork copied from another counts there alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from enum import StrEnum
 
-from nightschool.core.sessions import Session, Speaker, Turn
+from nightschool.core.sessions import CallStatus, Session, Speaker, Turn
 
 _UNKNOWN = datetime.max.replace(tzinfo=UTC)
+
+
+class Ending(StrEnum):
+    DONE = "done"
+    """The agent came to the end of its reply."""
+    INTERRUPTED = "interrupted"
+    ABANDONED = "abandoned"
+    """The last word is the person's: a request without an answer, or a call that was turned down."""
+    FAILING = "failing"
+    """The last thing that the agent did failed."""
+
+
+_ENDED_BY = {
+    CallStatus.OK: Ending.DONE,
+    CallStatus.REFUSED: Ending.ABANDONED,
+    CallStatus.ERROR: Ending.FAILING,
+    CallStatus.UNKNOWN: None,
+}
+"""By the last call."""
+
+
+def ending(session: Session) -> Ending | None:
+    """How it ended, as far as it was read; None where that is not known: a call may still be running."""
+    if not session.turns:
+        return None
+    last = session.turns[-1]
+    if last.speaker is Speaker.HUMAN:
+        return Ending.ABANDONED
+    if last.interrupted:
+        return Ending.INTERRUPTED
+    return _ENDED_BY[last.calls[-1].status if last.calls else CallStatus.OK]
 
 
 def without_copies(sessions: Iterable[Session]) -> tuple[Session, ...]:
@@ -43,4 +75,4 @@ def _fresh(turn: Turn, source: str, rows: set[tuple[str, str]], calls: set[tuple
     left = tuple(call for call in turn.calls if (source, call.call_id) not in calls)
     if copied and not left:
         return None
-    return turn if len(left) == len(turn.calls) else replace(turn, calls=left)
+    return replace(turn, calls=left, spent=None) if copied or len(left) < len(turn.calls) else turn

@@ -1,4 +1,8 @@
-"""What a human said or did that judges the agent. Words count only after the agent has acted."""
+"""What a human said or did that judges the agent. Words count only after the agent has acted.
+
+In any language: a call that was turned down, an interruption, a way that was taken back, and the same request
+again after the agent had acted on it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,16 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from nightschool.core.sessions import CallStatus, Session, Signal, SignalKind, Speaker, Turn
-from nightschool.rules.prose import is_remark, is_slash_command, own_words, sentences, word_count
+from nightschool.core.sessions import CallStatus, Session, Speaker, Turn
+from nightschool.core.signals import Signal, SignalKind
+from nightschool.rules.prose import (
+    is_acknowledgement,
+    is_remark,
+    is_slash_command,
+    own_words,
+    sentences,
+    word_count,
+)
 from nightschool.rules.statements import REMEMBERED, explicit
 from nightschool.rules.words import DEFAULT, Words
 
@@ -15,6 +27,8 @@ LEADING = 3
 """A reproach leads a message; what stands further behind is the next piece of work."""
 QUOTE = 300
 """Characters of a quote."""
+REQUEST = 4
+"""Words that a request has at least: fewer are said again for other reasons."""
 APPROVAL = 15
 """Words that a message of approval has at most; a longer one goes on to something else."""
 
@@ -32,6 +46,8 @@ def signals(session: Session, words: Words = DEFAULT) -> tuple[Signal, ...]:
 
 def _signals(session: Session, words: Words) -> Iterator[Signal]:
     acted = stopped = False
+    acts, asked = 0, dict[str, int]()
+    """How often the agent had acted when a request came."""
     for index, turn in enumerate(session.turns):
         if turn.speaker is Speaker.AGENT:
             acted = acted or turn.interrupted or bool(turn.calls or turn.text.strip())
@@ -40,12 +56,28 @@ def _signals(session: Session, words: Words) -> Iterator[Signal]:
             yield from (Signal(kind=SignalKind.REFUSAL, turn=index, call_id=call.call_id) for call in refused)
             if turn.interrupted:
                 yield Signal(kind=SignalKind.INTERRUPTION, turn=index)
-        elif acted:
-            found = spoken(turn, words, stopped=stopped)
+            acts += bool(turn.calls or turn.text.strip())
+        else:
+            found = spoken(turn, words, stopped=stopped) if acted else None
+            request = _request(turn)
             if found is not None:
                 kind, quote = found
                 yield Signal(kind=kind, turn=index, quote=quote)
+            elif acts > asked.get(request, acts):
+                yield Signal(kind=SignalKind.REPEAT, turn=index)
+            if request:
+                asked[request] = acts
             stopped = False
+        if turn.went_back:
+            yield Signal(kind=SignalKind.REVERT, turn=index)
+
+
+def _request(turn: Turn) -> str:
+    """The words of a request by which it is known again; "" for what is said many times and asks for nothing
+    new ("continue", "/review")."""
+    text = own_words(turn.text)
+    few = word_count(text) < REQUEST or is_slash_command(turn.text) or is_acknowledgement(text)
+    return "" if few else " ".join(text.casefold().split())
 
 
 def spoken(turn: Turn, words: Words = DEFAULT, *, stopped: bool = False) -> tuple[SignalKind, str] | None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from nightschool.core.harness import Absent, File
 from nightschool.core.ports import Projects, Store
-from nightschool.core.sessions import Session, SignalKind
+from nightschool.core.sessions import Session
+from nightschool.core.signals import SignalKind
 from nightschool.core.tasks import (
     Assignment,
     Candidate,

@@ -50,7 +50,7 @@ _DULL = re.compile(
         r'\{"type":"(?:file-history-(?:snapshot|delta)|last-prompt|mode|permission-mode|ai-title|'
         r'custom-title|bridge-session|pr-link|queue-operation)"'
         rf'|\{{"parentUuid":(?:null|"[\w-]+"),"isSidechain":(?:true|false),'
-        r'(?:"attachment":\{"type":"(?!queued_command)|'
+        r'(?:"attachment":\{"type":"(?!queued_command|skill_listing)|'
         rf'"userType":"\w+","cwd":{_PLAIN},"sessionId":"[\w-]+","version":"[\w.-]+","gitBranch":{_PLAIN},'
         rf'(?:"slug":{_PLAIN},)?"type":"progress")'
     ).encode("ascii")

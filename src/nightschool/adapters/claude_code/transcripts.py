@@ -24,8 +24,8 @@ from nightschool.adapters.claude_code.rows import (
     skills_of,
 )
 from nightschool.adapters.conversation import moment
-from nightschool.adapters.reading import Carry, Reading
-from nightschool.adapters.rows import Rows, word
+from nightschool.adapters.reading import Carry, Reading, count_of
+from nightschool.adapters.rows import Rows, mapping, word
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import Became, CallStatus, Offset, Retention, Roots
 from nightschool.core.values import digest_of
@@ -55,6 +55,9 @@ _ROW_TYPES = frozenset(
 class _Carry(Carry):
     refused: bool = False
     """A person turned down a call of the agent's present turn."""
+    reply: str = ""
+    counted: tuple[int, int] = (0, 0)
+    """The reply that was read last, and its tokens, in and out: each of its rows tells them again."""
     queued: str = ""
     """Digest of a queued prompt, while nothing was said since."""
 
@@ -133,6 +136,7 @@ class _Reading(Reading[_Carry]):
             self.became(Became.LEFT_OUT, "the client's own words, not the agent's")
             return
         self.model(message.get("model"))
+        self._took(message)
         for block in parts:
             match block.get("type"):
                 case "text":
@@ -141,6 +145,17 @@ class _Reading(Reading[_Carry]):
                 case "tool_use":
                     self._carry.queued = ""
                     self.called(block.get("id"), block.get("name"), block.get("input"))
+
+    def _took(self, message: Mapping[str, Any]) -> None:
+        usage, reply = mapping(message.get("usage")), self._talk.own_id(message.get("id")) or ""
+        names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        given = sum(count_of(usage.get(name)) or 0 for name in names)
+        output = count_of(usage.get("output_tokens"))
+        if output is None:
+            return
+        before = self._carry.counted if reply and reply == self._carry.reply else (0, 0)
+        self._carry.reply, self._carry.counted = reply, (max(given, before[0]), max(output, before[1]))
+        self.took((self._carry.counted[0] - before[0],), (self._carry.counted[1] - before[1],))
 
     def _user(self, value: Mapping[str, Any], parts: list[dict[str, Any]]) -> None:
         results = [part for part in parts if part.get("type") == "tool_result"]
@@ -171,8 +186,11 @@ class _Reading(Reading[_Carry]):
 
     def _attachment(self, value: Mapping[str, Any]) -> None:
         """A prompt that was typed while the agent was busy may stand here alone."""
-        found = value.get("attachment")
-        if not isinstance(found, dict) or found.get("type") != "queued_command":
+        found = mapping(value.get("attachment"))
+        if found.get("type") == "skill_listing" and isinstance(found.get("names"), list):
+            self.offers(found["names"])
+            self.became(Became.FACTS, "which skills there are")
+        if found.get("type") != "queued_command":
             return
         uuid = self._talk.own_id(found.get("source_uuid")) or self._place.row
         if found.get("commandMode", "prompt") != "prompt" or uuid in self._seen:

@@ -32,7 +32,7 @@ _HEADLESS = frozenset({"exec", "mcp"})
 
 _DULL = re.compile(
     rb'\{"timestamp":"[^"\\]{1,40}",(?:"ordinal":\d+,)?"type":"(?:'
-    rb'event_msg","payload":\{"type":"(?:token_count|agent_reasoning|agent_message|exec_command_end|'
+    rb'event_msg","payload":\{"type":"(?:agent_reasoning|agent_message|exec_command_end|'
     rb"patch_apply_end|mcp_tool_call_end|web_search_end|"
     rb'item_completed","thread_id":"[^"\\]*","turn_id":"[^"\\]*",'
     rb'"item":\{"type":"(?!UserMessage|EnteredReviewMode|ExitedReviewMode))'
@@ -42,6 +42,7 @@ _DULL = re.compile(
 
 _SKILL_FILE = re.compile(r"skills/(?:[\w.-]+/)*([\w.-]+)/SKILL\.md")
 _SKILL_PATH = re.compile(r"<path>[^<\n]*?([^/\\<\n]+)[/\\]SKILL\.md</path>")
+_LISTED = re.compile(r"^- ([\w:.-]{1,200}): [^\n]*SKILL\.md\)$", re.MULTILINE)
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})\s*$", re.MULTILINE)
 _HEAD = 600
 _PRINTED_CODE = re.compile(r'(?<!\\)"exit_code"\s*:\s*(-?\d{1,10})(?!\d)')
@@ -120,6 +121,12 @@ def _texts(content: object) -> Iterator[str]:
 def skills_read(command: str | None) -> tuple[str, ...]:
     """The skills whose file a command line names: opening it is how Codex loads one."""
     return () if command is None else tuple(dict.fromkeys(_SKILL_FILE.findall(command)))
+
+
+def skills_listed(text: str) -> list[str]:
+    """The skills that a message of the client says there are."""
+    _, marked, listed = text.partition("### Available skills")
+    return _LISTED.findall(listed) if marked else []
 
 
 def mentioned_skill(payload: Mapping[str, Any]) -> str | None:

@@ -24,11 +24,12 @@ from nightschool.adapters.codex.rows import (
     mentioned_skill,
     output_text,
     script_commands,
+    skills_listed,
     skills_read,
 )
 from nightschool.adapters.conversation import commit_hash, moment
-from nightschool.adapters.reading import Carry, Reading
-from nightschool.adapters.rows import word
+from nightschool.adapters.reading import Carry, Reading, count_of
+from nightschool.adapters.rows import mapping, word
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import Became
 from nightschool.core.values import digest_of
@@ -49,6 +50,8 @@ class _Carry(Carry):
     copying: bool = False
     """Within the history that a fork took over from its parent."""
     reviewing: bool = False
+    total: tuple[int, int] | None = None
+    """Tokens in and out by the running total that was told last."""
     told: str = ""
     """Shape and digest of a prompt, while nothing was said since: it may come in the other shape too."""
 
@@ -81,6 +84,7 @@ class _Reading(Reading[_Carry]):
             self._meta(payload, at)
             return
         if self._is_copy(at):
+            self._took(payload, counts=False)
             self.became(Became.COPY, "taken over from the session that this one was made of")
             return
         self.stands(payload.get("id"), at)
@@ -136,8 +140,25 @@ class _Reading(Reading[_Carry]):
             case "exited_review_mode":
                 self._carry.reviewing = False
                 self.became(Became.FACTS, "the review ends")
+            case "token_count":
+                self._took(payload)
             case "turn_aborted" if payload.get("reason", "interrupted") == "interrupted":
                 self.interrupted()
+
+    def _took(self, payload: Mapping[str, Any], *, counts: bool = True) -> None:
+        """By how much the running total grew: it is sent again and again, and begins anew at times. A fork's
+        first one holds what its parent took."""
+        told = mapping(payload.get("info"))
+        total = _in_and_out(mapping(told.get("total_token_usage")))
+        if payload.get("type") != "token_count" or total is None:
+            return
+        before, self._carry.total = self._carry.total, total
+        if before is None or total[0] < before[0] or total[1] < before[1]:
+            grown = _in_and_out(mapping(told.get("last_token_usage")))
+        else:
+            grown = total[0] - before[0], total[1] - before[1]
+        if counts and grown is not None and any(grown):
+            self.took(grown[:1], grown[1:])
 
     def not_a_persons(self) -> str:
         why = super().not_a_persons()
@@ -155,6 +176,11 @@ class _Reading(Reading[_Carry]):
             case "message" if payload.get("role") == "assistant":
                 self._carry.told = ""
                 self.said(self.text_of(payload.get("content")))
+            case "message" if payload.get("role") == "developer":
+                listed = skills_listed(self.text_of(payload.get("content")))
+                if listed:
+                    self.offers(listed)
+                    self.became(Became.FACTS, "which skills there are")
             case "message" if payload.get("role") == "user":
                 self._talk.loaded(mentioned_skill(payload))
                 self.became(Became.COPY, "what a person typed stands in an event; the client put in the rest")
@@ -166,6 +192,11 @@ class _Reading(Reading[_Carry]):
             case "function_call_output" | "custom_tool_call_output":
                 output = payload.get("output")
                 self.answered(payload.get("call_id"), output_text(output), *judged(output))
+
+
+def _in_and_out(usage: Mapping[str, Any]) -> tuple[int, int] | None:
+    given, output = count_of(usage.get("input_tokens")), count_of(usage.get("output_tokens"))
+    return None if given is None or output is None else (given, output)
 
 
 class CodexTranscripts(TranscriptFiles):

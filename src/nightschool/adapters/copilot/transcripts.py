@@ -80,6 +80,7 @@ class _Reading(Reading[Carry]):
         self.said(told.get("content"))
         for call in self.objects(told.get("toolRequests"), "calls"):
             self.called(call.get("toolCallId"), call.get("name"), _arguments(call.get("arguments")))
+        self.took((), (told.get("outputTokens"),))
 
     def _result(self, told: Mapping[str, Any]) -> None:
         result, error = told.get("result"), told.get("error")

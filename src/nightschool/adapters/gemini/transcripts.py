@@ -19,8 +19,8 @@ import orjson
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import moment
-from nightschool.adapters.reading import Carry, Reading
-from nightschool.adapters.rows import LONGEST, Row, Rows, kind_of, open_file, open_rows, word
+from nightschool.adapters.reading import WENT_BACK, Carry, Reading
+from nightschool.adapters.rows import LONGEST, Row, Rows, kind_of, mapping, open_file, open_rows, word
 from nightschool.adapters.snapshot_rows import SnapshotRows, at_once, content_of, open_document
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import (
@@ -41,6 +41,7 @@ _NOTES = frozenset({"info", "warning", "error"})
 _KINDS = frozenset({"user", "gemini"}) | _NOTES
 _NOT_TYPED = ("System: Please continue.", "<session_context>")
 """How user rows begin that the client put in."""
+_TAKEN_OUT = (Became.LEFT_OUT, "taken out of the session")
 _DENIED = ("did not allow", "denied")
 _CANCELLED = "Request cancelled."
 
@@ -104,7 +105,7 @@ class _Standing:
         self.rows.append(row)
         if back in self._living:
             names = list(self._living)
-            self._leave(names[names.index(back) :], "the person went back to before it")
+            self._leave(names[names.index(back) :], WENT_BACK)
         change = value.get("$set")
         messages = change.get("messages") if isinstance(change, dict) else None
         if isinstance(messages, list):
@@ -115,17 +116,17 @@ class _Standing:
     def _set(self, row: Row, messages: list[Any]) -> Iterator[str]:
         """All messages anew: what is not among them is gone from the session."""
         named = {word(message.get("id")) for message in messages if isinstance(message, dict)}
-        self._leave([name for name in self._living if name not in named], "taken out of the session")
+        self._leave([name for name in self._living if name not in named], _TAKEN_OUT)
         for message in messages:
             if not isinstance(message, dict):
                 yield f"a message must be an object, not {kind_of(message)}"
             elif "$set" not in message and "$rewindTo" not in message:
                 yield from self.take(row._replace(value=message))
 
-    def _leave(self, names: Sequence[str], why: str) -> None:
+    def _leave(self, names: Sequence[str], fate: tuple[Became, str]) -> None:
         for name in names:
             place = self._living.pop(name)
-            self.rows[place] = self.rows[place]._replace(fate=(Became.LEFT_OUT, why))
+            self.rows[place] = self.rows[place]._replace(fate=fate)
 
 
 class _Reading(Reading[Carry]):
@@ -149,6 +150,8 @@ class _Reading(Reading[Carry]):
                 self.said(self.text_of(value.get("content")))
                 for call in self.objects(value.get("toolCalls"), "calls"):
                     self._call(call)
+                tokens = mapping(value.get("tokens"))
+                self.took((tokens.get("input"),), (tokens.get("output"), tokens.get("thoughts")))
             case kind if kind in _NOTES:
                 self._note(self.text_of(value.get("content")))
             case _ if "sessionId" in value:

@@ -14,8 +14,8 @@ from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import milliseconds
 from nightschool.adapters.opencode import store
 from nightschool.adapters.opencode.store import DATABASE, HEAD, MESSAGE, Unreadable
-from nightschool.adapters.reading import Carry, Reading
-from nightschool.adapters.rows import Rows, word
+from nightschool.adapters.reading import WENT_BACK, Carry, Reading
+from nightschool.adapters.rows import Rows, mapping, word
 from nightschool.adapters.snapshot_rows import open_document, snapshot
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import Became, CallStatus, LeftOut, Offset, Roots, TranscriptRef, in_text
@@ -54,7 +54,8 @@ class _Reading(Reading[Carry]):
         at = milliseconds(time.get("created")) if isinstance(time, dict) else None
         self._went_back = self._went_back or (self._back_to is not None and value["id"] == self._back_to)
         if self._went_back:
-            self.became(Became.LEFT_OUT, "the person went back to before it")
+            self.became(*WENT_BACK)
+            self._talk.went_back()
             return
         self.timed(at)
         self.stands(value["id"], at)
@@ -84,6 +85,10 @@ class _Reading(Reading[Carry]):
                 self.said(part.get("text"))
             elif part.get("type") == "tool":
                 self._call(part)
+        tokens = mapping(value.get("tokens"))
+        cache = mapping(tokens.get("cache"))
+        given = (tokens.get("input"), cache.get("read"), cache.get("write"))
+        self.took(given, (tokens.get("output"), tokens.get("reasoning")), value.get("cost"))
         error = value.get("error")
         if isinstance(error, dict) and error.get("name") == "MessageAbortedError":
             self.interrupted()

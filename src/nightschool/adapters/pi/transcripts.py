@@ -16,8 +16,8 @@ from typing import Any
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import moment
-from nightschool.adapters.reading import Carry, Reading, carried
-from nightschool.adapters.rows import Row, RowFile, Rows, open_rows, word
+from nightschool.adapters.reading import WENT_BACK, Carry, Reading, carried
+from nightschool.adapters.rows import Row, RowFile, Rows, mapping, open_rows, word
 from nightschool.adapters.snapshot_rows import at_once
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import Became, CallStatus, LeftOut, Offset, TranscriptRef
@@ -25,7 +25,6 @@ from nightschool.core.values import digest_of
 
 SOURCE = "pi"
 HOME = AgentHome(variable="PI_CODING_AGENT_DIR", usual=".pi/agent", sessions=("sessions",))
-_LEFT = (Became.LEFT_OUT, "on a way that the person went back from")
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
 _EXITED = re.compile(r"^Command exited with code (\d{1,10})\s*\Z", re.MULTILINE)
 _SKILL = re.compile(r'\A<skill name="([^"]+)" location="[^"]+">\n.*?\n</skill>(?:\n\n(.*))?\Z', re.DOTALL)
@@ -39,7 +38,7 @@ def _on_the_way(file: RowFile, leaf: str | None) -> list[Row] | None:
     living = _living(rows, leaf)
     if living is None:
         return None
-    return [row if _id(row) is None or _id(row) in living else row._replace(fate=_LEFT) for row in rows]
+    return [row if _id(row) is None or _id(row) in living else row._replace(fate=WENT_BACK) for row in rows]
 
 
 def _id(row: Row) -> str | None:
@@ -145,6 +144,9 @@ class _Reading(Reading[_Carry]):
                 self.said(block.get("text"))
             elif block.get("type") == "toolCall":
                 self.called(block.get("id"), block.get("name"), block.get("arguments"))
+        usage, cost = mapping(message.get("usage")), mapping(mapping(message.get("usage")).get("cost"))
+        given = (usage.get(name) for name in ("input", "cacheRead", "cacheWrite"))
+        self.took(given, (usage.get("output"),), cost.get("total"))
         if message.get("stopReason") == "aborted":
             self.interrupted()
 
