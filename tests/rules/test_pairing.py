@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gate_builders import CANDIDATE, CHECK, draw, task, trial
 from nightschool.core.tasks import Footprint
 from nightschool.core.trials import Arm, LostPair, Pair
@@ -30,6 +32,17 @@ def test_partition_sees_no_outcome() -> None:
     assert set(guards[2:]) == {task.id for task in tasks[4:]} - set(protected)
     assert partition(tasks[::-1], CANDIDATE, protected, "seed") == (targets, guards)
     assert partition(tasks, CANDIDATE, protected, "other seed")[1] != guards
+
+
+def test_what_a_newer_word_takes_back_is_no_guard() -> None:
+    """Who says "use zerolog, not slog" after "use slog" takes that back: a task that wants slog would call the
+    new word a harm. One that a person protects guards all the same."""
+    newer = replace(CANDIDATE, check=Footprint(wanted="zerolog", unwanted="slog"))
+    old = [replace(task(f"old {n}", concerned=False), checks=(Footprint(wanted="slog"),)) for n in range(2)]
+    banned = replace(task("banned", concerned=False), checks=(Footprint(unwanted="zerolog"),))
+    other = task("other", concerned=False)
+    assert partition([*old, banned, other], newer, [], "seed") == ((), (other.id,))
+    assert partition([*old, other], newer, [old[0].id], "seed")[1] == (old[0].id, other.id)
 
 
 def test_each_cluster_is_drawn_alike() -> None:

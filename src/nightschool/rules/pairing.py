@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from nightschool.core.tasks import Candidate, Check, Task
+from nightschool.core.tasks import Candidate, Check, Footprint, Task
 from nightschool.core.trials import Draw, LostPair, Pair, Trial
 
 
@@ -21,15 +21,25 @@ def partition(
 
     Targets are all tasks that the candidate concerns. The pool is the rest in random order, for a skill
     the tasks first in whose sessions it was loaded: of these it is that they must not suffer. What a person
-    protects stands before all, also where it is a target: then it is tried as a guard as well.
+    protects stands before all, also where it is a target: then it is tried as a guard as well. No guard is a
+    task that asks for what the candidate takes back ("use zerolog, not slog", where "use slog" was said before).
     """
     targets = tuple(sorted(task.id for task in tasks if candidate.id in task.concerns))
     kept = tuple(sorted({task.id for task in tasks} & set(protected)))
-    rest = sorted({task.id for task in tasks} - set(targets) - set(kept))
+    against = {task.id for task in tasks if any(_against(check, candidate.check) for check in task.checks)}
+    rest = sorted({task.id for task in tasks} - set(targets) - set(kept) - against)
     stream(seed, "guards").shuffle(rest)
     own = {task.id for task in tasks if skill is not None and skill in task.skills}
     rest.sort(key=lambda name: name not in own)
     return targets, (*kept, *rest)
+
+
+def _against(check: Check, other: Check | None) -> bool:
+    """Whether one check wants what the other forbids."""
+    if not isinstance(check, Footprint) or not isinstance(other, Footprint):
+        return False
+    wants = ((check.wanted, other.unwanted), (other.wanted, check.unwanted))
+    return any(wanted is not None and wanted == unwanted for wanted, unwanted in wants)
 
 
 def stream(*seed: object) -> Random:
