@@ -204,7 +204,9 @@ def _version(path: str) -> str | None:
 
 def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> Iterator[Finding]:
     from nightschool.core.sessions import Roots  # noqa: PLC0415
+    from nightschool.plug_ins import known  # noqa: PLC0415
     from nightschool.rules.telling import counted  # noqa: PLC0415
+    from nightschool.setting_kinds import READ  # noqa: PLC0415
     from nightschool.wiring import here, source  # noqa: PLC0415
 
     for name in chosen.sources:
@@ -228,6 +230,11 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
                 text=f"none in {looked[0]}",
                 fix=f"elsewhere? set {reader.moved_by}, or nightschool harvest --source {name} --root DIR",
             )
+    for name in known("sources"):
+        if name not in READ and name not in chosen.sources:
+            text = "installed, and not among the `sources` that are read"
+            fix = f"name it among `sources` in the settings, or once: nightschool harvest --source {name}"
+            yield Finding(about=f"sessions {name}", state="note", text=text, fix=fix)
     for name, place in NOT_READ.items():
         if (home / place).is_dir():
             text = f"{home / place} is here, but the sessions of this agent are not read yet"
