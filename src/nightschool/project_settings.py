@@ -13,6 +13,8 @@ from nightschool.settings import PROJECT_FILE, BadProjectFile, Origin, Settings,
 
 LIMITS = ("limits.max_jobs", "limits.max_minutes", "limits.max_tokens", "limits.max_dollars")
 """Those of a project's own file hold for its part of a run over several."""
+TERMS = ("edit_budget", "gate.alpha", "gate.margin", "targets.memory", "targets.skills")
+"""Those hold for the corrections that were heard in that project alone."""
 OF_WORK = ("setup.", "ignore.")
 """Sections that concern each work and session in the file's folder, wherever a run is started."""
 
@@ -80,6 +82,14 @@ def own_limits(project: str, environment: Mapping[str, str], whole: Settings) ->
     return budget, str(Path(project, PROJECT_FILE))
 
 
+def own_terms(project: str, environment: Mapping[str, str], whole: Settings) -> Settings | None:
+    """The settings as they hold for what was heard in a project, where its own file says of any of `TERMS`
+    what differs from what holds for the whole; else None."""
+    chosen = load(project=Path(project), environment=environment)
+    own = [key for key in TERMS if chosen.origin(key).place == "project"]
+    return chosen if any(chosen.get(key) != whole.get(key) for key in own) else None
+
+
 def unused(project: str, folders: Iterable[str], *, standing: Path | None) -> list[str]:
     """What the files of a project say and a run does not heed, with the way to have it heeded. `standing`:
     the folder of it that the run is started for; None for a run over several projects."""
@@ -90,7 +100,7 @@ def unused(project: str, folders: Iterable[str], *, standing: Path | None) -> li
         place = root / folder
         if place in heeded or (place == root and standing is not None):
             continue
-        also = LIMITS if place == root else ()
+        also = (*LIMITS, *TERMS) if place == root else ()
         keys = [
             key for key in keys_in(place / PROJECT_FILE) if not key.startswith(OF_WORK) and key not in also
         ]

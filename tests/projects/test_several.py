@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import project_builders as builders
+from gate_builders import CANDIDATE
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli import app
+from nightschool.cli.opening import opening
+from nightschool.cli.project_files import said
 from nightschool.core.tasks import Task
 from nightschool.core.trials import Trial
 
@@ -126,6 +130,25 @@ def test_each_project_keeps_its_own_limits(
     assert f"{home}/one: at most what {home}/one/.nightschool.toml allows its part" in notes
     assert "limits.width, harvest.max_sessions: not used in this run" in notes
     assert "limits.max_jobs" not in notes
+
+
+def test_each_project_keeps_its_own_terms(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What its file says of the exam, of edits and of files holds for what was heard in it alone, in a run
+    over several as in one over it; the others go by the person's; and none of it is told as not used."""
+    text = "edit_budget = 2\n[gate]\nalpha = 0.05\nmargin = 0.1\n[targets]\nmemory = false\n"
+    builders.write(home / "one", {".nightschool.toml": text})
+    with opening(own=True) as parts:
+        found = said(parts, (), "\n+\n".join([f"{home}/one", f"{home}/two"]), home)
+        assert set(found.terms) == {f"{home}/one"}
+        assert found.notes == []
+        cycle = parts.cycle(project=None, progress=lambda *_: None)
+        found.into(cycle)
+        here, there = (replace(CANDIDATE, project=f"{home}/{name}") for name in ("one", "two"))
+        policies = cycle.policy_of(here), cycle.policy_of(there)
+        assert [(one.alpha, one.margin) for one in policies] == [(0.05, 0.1), (0.1, 0.15)]
+        assert cycle.own[f"{home}/one"].edit_budget == 2
+        assert cycle.aiming.aim(here).target is None
+        assert cycle.aiming.aim(there).target is not None
 
 
 def test_a_flag_goes_before_the_limits_of_a_project(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -156,7 +156,7 @@ def _why(own: Outlook, parts: Parts) -> str:
 
 
 def _jobs(own: Outlook, cycle: Cycle) -> int:
-    return 0 if own.done is not None else own.prospect.probably(cycle.policy)
+    return 0 if own.done is not None else own.prospect.probably(cycle.policy_of(own.candidate))
 
 
 def _run(own: Prospect, used: int, whole: int | None) -> int | None:

@@ -5,7 +5,7 @@ Relieves `run`, which goes on with the projects whose files are right.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nightschool.core.sessions import LeftOut
     from nightschool.core.tasks import Task
     from nightschool.stages.cycle import Cycle
-    from nightschool.stages.shares import Share
+    from nightschool.stages.shares import Share, Terms
     from nightschool.wiring import Parts
 
 MEND = "mend it or move it away"
@@ -33,6 +33,7 @@ class Said:
     unread: tuple[str, ...] = ()
     """What is wrong with files of projects that have no task, so that only their sessions were met."""
     shares: dict[str, Share] = field(default_factory=dict)
+    terms: dict[str, Terms] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -60,6 +61,10 @@ class Said:
         for project, why in self.bad.items():
             cycle.set_ups.stops[project] = Stop(code="needs-you", why=why, told=f"{why}; {MEND}")
         cycle.replay.shares |= self.shares
+        cycle.own |= self.terms
+        cycle.aiming = replace(
+            cycle.aiming, own={project: terms.targets for project, terms in self.terms.items()}
+        )
         cycle.notes += self.told
 
 
@@ -72,9 +77,10 @@ def said(
 ) -> Said:
     """By the files of the projects in a pool. In a run over one project what is wrong is an error."""
     from nightschool.core.tasks import only_root, roots_in  # noqa: PLC0415 - help needs no tasks
-    from nightschool.project_settings import own_limits, unused, wrong  # noqa: PLC0415
+    from nightschool.project_settings import own_limits, own_terms, unused, wrong  # noqa: PLC0415
+    from nightschool.rules.aims import Targets  # noqa: PLC0415
     from nightschool.rules.ignoring import BAD_SETTINGS  # noqa: PLC0415
-    from nightschool.stages.shares import Share  # noqa: PLC0415
+    from nightschool.stages.shares import Share, Terms  # noqa: PLC0415
 
     folders: dict[str, set[str]] = {root: set() for root in roots_in(pool) or ()}
     for task in tasks:
@@ -98,4 +104,12 @@ def said(
         own = own_limits(project, parts.environment, parts.settings) if several else None
         if own is not None:
             found.shares[project] = Share(budget=own[0], said_by=own[1])
+        stricter = own_terms(project, parts.environment, parts.settings) if several else None
+        if stricter is not None:
+            gate, allowed = stricter.gate, stricter.targets
+            found.terms[project] = Terms(
+                policy=replace(parts.policy(), alpha=gate.alpha, margin=gate.margin),
+                edit_budget=stricter.edit_budget,
+                targets=Targets(memory=allowed.memory, skills=allowed.skills),
+            )
     return found

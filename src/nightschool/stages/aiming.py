@@ -6,8 +6,8 @@ Relieves the cycle, and the plan of a dry run, which starts no cycle. Stands bel
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nightschool.core.errors import UserError
@@ -45,6 +45,8 @@ class Aiming:
     scope: str = "auto"
     """auto: a project's correction to the project's file; project, user: to that file in any case."""
     allowed: Targets
+    own: Mapping[str, Targets] = field(default_factory=dict)
+    """By project: what its own file leaves of that, in a run over several."""
     only: Skill | None = None
     """The one skill that the person named."""
     there: Callable[[Path], bool] = lambda _root: True
@@ -94,7 +96,7 @@ class Aiming:
         if self.only is not None:
             why = f"you named the skill {self.only.name}"
             return Aim(root=root, base=base, target=self._skill(self.only, where), why=why)
-        choice = choose(candidate, self.surface.skills(base), self.allowed)
+        choice = choose(candidate, self.surface.skills(base), self.own.get(candidate.project, self.allowed))
         if choice.off:
             return Aim(root=root, base=base, target=None, why=choice.why)
         if choice.skill is not None:

@@ -57,6 +57,7 @@ from nightschool.stages.releases import recover
 from nightschool.stages.replay import Replay
 from nightschool.stages.set_ups import SetUps, Stop
 from nightschool.stages.settling import Stand, same_edit, stand
+from nightschool.stages.shares import Terms
 from nightschool.stages.sittings import sitting_of
 from nightschool.stages.staging import stage
 from nightschool.stages.turns import take_turns
@@ -82,6 +83,8 @@ class Cycle:
     policy: Policy
     options: JobOptions
     edit_budget: int
+    own: dict[str, Terms] = field(default_factory=dict)
+    """By project, in a run over several: where its own file is stricter."""
     project: str | None
     sandbox: str
     notes: list[str] = field(default_factory=list)
@@ -170,6 +173,7 @@ class Cycle:
             aiming=self.aiming,
             mined=mined,
             policy=self.policy,
+            policies={project: terms.policy for project, terms in self.own.items()},
             held_out=held_out,
             lacks=lacks,
             propose=partial(self._propose, mined=mined, practice=remembered),
@@ -325,6 +329,7 @@ class Cycle:
         mined: Mined,
         practice: Replay | Remembered,
     ) -> Proposed:
+        terms = self.own.get(candidate.project)
         improver = Consolidate(
             ask=practice.ask,
             practice=practice,
@@ -333,7 +338,7 @@ class Cycle:
             runner=self.door.name,
             runner_version=self.door.version(),
             options=self.options,
-            edit_budget=self.edit_budget,
+            edit_budget=self.edit_budget if terms is None else terms.edit_budget,
             cycle=self.number,
         )
         material = Material.of(
@@ -351,7 +356,7 @@ class Cycle:
     def _examine(self, draft: Draft, candidate: Candidate, mined: Mined, base: Harness) -> Verdict:
         held_out = self._held_out(candidate, draft.id, mined=mined)
         if held_out is None:
-            return without_holdout(draft, self.policy, cycle=self.number, now=self.clock.now())
+            return without_holdout(draft, self.policy_of(candidate), cycle=self.number, now=self.clock.now())
         holdout, sat = held_out
         key = self._key(draft.digest, base, holdout, sat.tasks)
         self._count_pairs(key)
@@ -372,9 +377,13 @@ class Cycle:
             store=self.store,
             practice=self.replay,
             clock=self.clock,
-            policy=self.policy,
+            policy=self.policy_of(candidate),
             cycle=self.number,
         )
+
+    def policy_of(self, candidate: Candidate) -> Policy:
+        terms = self.own.get(candidate.project)
+        return self.policy if terms is None else terms.policy
 
     def _held_out(
         self, candidate: Candidate, draft: str | None, *, mined: Mined

@@ -7,7 +7,7 @@ and lets them go as far as finished jobs answer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nightschool.core.cycles import Learned
@@ -114,6 +114,8 @@ class Foresight:
     aiming: Aiming
     mined: Mined
     policy: Policy
+    policies: Mapping[str, Policy]
+    """By project, where its own file is stricter."""
     held_out: Callable[[Candidate, str | None], tuple[HoldoutVersion, Sitting] | None]
     """What a draft for it (an id; None: one that is not made yet) is examined on; None where nothing is held
     out."""
@@ -124,9 +126,12 @@ class Foresight:
     key: Callable[[Digest, Harness, HoldoutVersion, tuple[Task, ...]], WealthKey]
 
     def of(self, candidates: Sequence[Candidate]) -> Sequence[Outlook]:
-        return [self._outlook(candidate) for candidate in candidates]
+        return [
+            replace(self, policy=self.policies.get(one.project, self.policy)).outlook(one)
+            for one in candidates
+        ]
 
-    def _outlook(self, candidate: Candidate) -> Outlook:
+    def outlook(self, candidate: Candidate) -> Outlook:
         try:
             aim = self.aiming.aim(candidate)
             if aim.target is None:

@@ -7,7 +7,18 @@ from datetime import timedelta
 
 from nightschool.core.cycles import Budget, Spend
 from nightschool.core.jobs import Usage
+from nightschool.rules.aims import Targets
+from nightschool.rules.gate import Policy
 from nightschool.stages.door import added, fitting, used_up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How one project's corrections are learned from, where its own file is stricter than the person's."""
+
+    policy: Policy
+    edit_budget: int
+    targets: Targets
 
 
 @dataclass(slots=True, kw_only=True)
