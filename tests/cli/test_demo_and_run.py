@@ -155,7 +155,7 @@ def test_of_two_runs_the_second_is_told_of_the_first_or_waits_for_it(
             rf"a run over /home/sam/one \(process {os.getpid()}, since \d{{4}}-\d\d-\d\d \d\d:\d\d UTC\)",
             told,
         )
-        assert "With --wait this run starts once that is done" in told
+        assert "With --wait this run starts once the other is done" in told
         waits = SimpleNamespace(sleep=lambda _seconds: other.close())
         monkeypatch.setattr("nightschool.cli.reading.time", waits)
         assert app.run(["run", "--yes", "--max-jobs", "1", "--wait"]) == 3

@@ -116,7 +116,8 @@ def entered(
                 stack.enter_context(enter())
             except Busy as busy:
                 if not wait:
-                    raise Busy(f"{busy}. With --wait this run starts once that is done") from None
+                    out.note("With --wait this run starts once the other is done.")
+                    raise
                 if not told:
                     out.note(f"waiting (Ctrl-C gives up): {busy}")
                 told = True
