@@ -35,8 +35,8 @@ def test_partition_sees_no_outcome() -> None:
 
 
 def test_what_a_newer_word_takes_back_is_no_guard() -> None:
-    """Who says "use zerolog, not slog" after "use slog" takes that back: a task that wants slog would call the
-    new word a harm. One that a person protects guards all the same."""
+    """Who says "use zerolog, not slog" after "use slog" takes that back: a task that wants slog would call
+    the new word a harm. One that a person protects guards all the same."""
     newer = replace(CANDIDATE, check=Footprint(wanted="zerolog", unwanted="slog"))
     old = [replace(task(f"old {n}", concerned=False), checks=(Footprint(wanted="slog"),)) for n in range(2)]
     banned = replace(task("banned", concerned=False), checks=(Footprint(unwanted="zerolog"),))

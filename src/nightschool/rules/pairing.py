@@ -22,7 +22,7 @@ def partition(
     Targets are all tasks that the candidate concerns. The pool is the rest in random order, for a skill
     the tasks first in whose sessions it was loaded: of these it is that they must not suffer. What a person
     protects stands before all, also where it is a target: then it is tried as a guard as well. No guard is a
-    task that asks for what the candidate takes back ("use zerolog, not slog", where "use slog" was said before).
+    task that asks for what the candidate takes back ("use zerolog, not slog", after "use slog" was said).
     """
     targets = tuple(sorted(task.id for task in tasks if candidate.id in task.concerns))
     kept = tuple(sorted({task.id for task in tasks} & set(protected)))
