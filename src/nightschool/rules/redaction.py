@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from nightschool.rules.secret_memory import SecretMemory
+from nightschool.rules.secret_prose import without_spoken
 from nightschool.rules.secret_scan import CREDENTIAL, Scan
 from nightschool.rules.secret_values import is_secret_name, secret_when_quoted
 
@@ -44,10 +45,13 @@ class Redactor:
         content = text.encode("utf-8", "surrogatepass")
         now = content
         for _ in range(_ROUNDS):
-            before, now = now, self._memory.replace(Scan(now, self._stand_in).run())
+            before, now = now, self._memory.replace(self._scanned(now))
             if now is before or now == before:
                 break
         return text if now is content else now.decode("utf-8", "surrogatepass")
+
+    def _scanned(self, text: bytes) -> bytes:
+        return without_spoken(Scan(text, self._stand_in).run(), self._stand_in)
 
     def nested(self, value: Any) -> Any:
         """Parsed JSON with all strings redacted, keys too; what stands under a secret-like key is secret.
