@@ -100,7 +100,7 @@ class Turn(Value):
 
     def fuller(self, copy: Turn) -> Turn:
         """Of two copies of one turn the one that holds more."""
-        return max(self, copy, key=lambda turn: (len(turn.calls), turn.answered, len(turn.text)))
+        return max(copy, self, key=lambda turn: (len(turn.calls), turn.answered, len(turn.text)))
 
     @property
     def loaded(self) -> tuple[str, ...]:
@@ -204,10 +204,19 @@ class Session(Record):
         """This session with a later part of the same file: turns appended, late results joined.
 
         An agent turn that goes on in the part is one turn. A turn whose row is already here adds
-        nothing but what its copy holds more, so reading the same bytes twice is harmless.
+        nothing but what its copy holds more, so reading the same bytes twice is harmless. Of copies in two
+        files the one that ends later is the later part, whichever was read first.
         """
         if part.id != self.id:
             raise ValueError(f"{part.id} is no part of {self.id}")
+        return part._joined(self) if part._is_before(self) else self._joined(part)
+
+    def _is_before(self, other: Session) -> bool:
+        ends = [(one.ended_at is not None, one.ended_at, one.path) for one in (self, other)]
+        return self.path != other.path and ends[0] < ends[1]
+
+    def _joined(self, part: Session) -> Session:
+        first, then = (self, part) if self.path == part.path else (part, self)
         turns = self._with_turns_of(part)
         starts = [at for at in (self.started_at, part.started_at) if at is not None]
         ends = [at for at in (self.ended_at, part.ended_at) if at is not None]
@@ -215,9 +224,9 @@ class Session(Record):
             self,
             path=part.path,
             agent_version=part.agent_version or self.agent_version,
-            project=self.project or part.project,
-            branch=self.branch or part.branch,
-            commit=self.commit or part.commit,
+            project=first.project or then.project,
+            branch=first.branch or then.branch,
+            commit=first.commit or then.commit,
             started_at=min(starts, default=None),
             ended_at=max(ends, default=None),
             headless=(self.headless or part.headless) and not _spoken_in(turns),
@@ -240,6 +249,9 @@ class Session(Record):
                 turns.append(turn)
             elif turn.offset >= turns[-1].end:
                 turns[-1] = turns[-1].continued(turn)
+        times = [turn.at for turn in turns if turn.at is not None]
+        if part.path != self.path and len(times) == len(turns):
+            return tuple(turn for _, _, turn in sorted(zip(times, range(len(turns)), turns, strict=True)))
         return tuple(turns)
 
     def settled(self) -> Session:
