@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -59,6 +60,23 @@ def test_worktrees_of_one_repository_have_one_root(project: Path, tmp_path: Path
     """Sessions in several worktrees are sessions of one project."""
     git(project, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "topic")
     assert GitProjects().root(str(tmp_path / "tree")) == str(project)
+
+
+def test_a_worktree_that_is_gone_keeps_its_root_while_git_lists_it(project: Path, tmp_path: Path) -> None:
+    """Sessions of a worktree that was removed by hand, beside the repository or within it, are those of the
+    project, whichever is asked for first; once git has let it go, its folder is all that is known."""
+    trees = [tmp_path.resolve() / "tree", project / ".claude/worktrees/x"]
+    for tree in trees:
+        git(project, "worktree", "add", "-q", "--detach", str(tree))
+        shutil.rmtree(tree)
+    for tree in trees:
+        assert GitProjects().root(str(tree)) == str(project)
+        assert GitProjects().root(str(tree / "src")) == str(project)
+    assert GitProjects().root(str(tmp_path / "tree2")) == str(tmp_path / "tree2")
+    assert GitProjects().root(str(project / "gone")) == str(project / "gone")
+    git(project, "worktree", "prune")
+    for tree in trees:
+        assert GitProjects().root(str(tree)) == str(tree)
 
 
 def test_a_folder_that_is_gone_or_has_no_repository_is_its_own_root(tmp_path: Path) -> None:

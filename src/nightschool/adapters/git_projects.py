@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from nightschool.adapters.git_command import GitFailed, git, git_program
@@ -19,6 +20,9 @@ _BRANCH = re.compile(r"(?!-)(?:(?!\.\.|@\{)[^\x00-\x20\x7f~^:?*\[\\]){1,255}\Z")
 GITLINK = b"160000 "
 """Begins the row of a tree that names a commit of another repository."""
 MOST_ABSENT = 50
+MOST_NEIGHBOURS = 1000
+"""Names in a folder that are looked at for the repository of a worktree that is gone."""
+LONGEST_PATH = 4096
 REMEMBERED = 4096
 """Folders whose root is kept: a harvest asks for the same ones again and again."""
 
@@ -133,7 +137,7 @@ def _root(directory: str) -> str:
     found = os.path.realpath(directory)
     real = directory if found == os.path.normpath(directory) else in_text(found)
     if git_program() is None or not os.path.isdir(folder):  # noqa: PTH112 - bytes that are no UTF-8
-        return real
+        return _root_of_gone(found) or real
     common = _says(["rev-parse", "--path-format=absolute", "--git-common-dir"], folder)
     if not common:
         return real
@@ -144,6 +148,31 @@ def _root(directory: str) -> str:
     # A submodule, or a repository whose git folder lies elsewhere.
     top = _says(["rev-parse", "--show-toplevel"], folder)
     return in_text(top) or real
+
+
+def _root_of_gone(folder: str) -> str:
+    """The root of the repository that still lists a folder that is gone as one of its worktrees: one above
+    it, or one of its neighbours. "" where none does."""
+    parents = Path(folder).parents if len(folder) < LONGEST_PATH else ()
+    above = next((place for place in parents if os.path.isdir(place)), None)  # noqa: PTH112 - see _root
+    for place in () if above is None else (above, *_neighbours(above)):
+        lines = _says(["worktree", "list", "--porcelain"], place).split("\n")
+        # The first is the main one: what is gone in it is no worktree.
+        trees = [line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")]
+        if any(
+            folder == tree or folder.startswith(f"{tree}/") for tree in trees[1:]
+        ):  # the first is no other
+            return _root(str(place))
+    return ""
+
+
+def _neighbours(folder: Path) -> list[Path]:
+    """Repositories right in a folder that have worktrees."""
+    try:
+        inside = sorted(entry.path for entry in islice(os.scandir(folder), MOST_NEIGHBOURS))
+    except OSError:
+        return []
+    return [Path(path) for path in inside if os.path.isdir(f"{path}/.git/worktrees")]  # noqa: PTH112 - see _root
 
 
 def _first_tree(bare: Path) -> str:

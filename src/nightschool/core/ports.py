@@ -261,7 +261,7 @@ class Projects(Protocol):
 
     def root(self, directory: str) -> str:
         """The main working tree of the git repository that holds the directory (worktrees of one
-        repository have one root), else the directory itself, also where it no longer exists."""
+        repository have one root, one that is gone too while git lists it), else the directory itself."""
         ...
 
     def commit_at(self, root: str, *, branch: str | None, at: datetime) -> str | None:
