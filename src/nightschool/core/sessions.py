@@ -218,8 +218,6 @@ class Session(Record):
     def _joined(self, part: Session) -> Session:
         first, then = (self, part) if self.path == part.path else (part, self)
         turns = self._with_turns_of(part)
-        starts = [at for at in (self.started_at, part.started_at) if at is not None]
-        ends = [at for at in (self.ended_at, part.ended_at) if at is not None]
         return replace(
             self,
             path=part.path,
@@ -227,8 +225,8 @@ class Session(Record):
             project=first.project or then.project,
             branch=first.branch or then.branch,
             commit=first.commit or then.commit,
-            started_at=min(starts, default=None),
-            ended_at=max(ends, default=None),
+            started_at=min((at for at in (self.started_at, part.started_at) if at), default=None),
+            ended_at=max((at for at in (self.ended_at, part.ended_at) if at), default=None),
             headless=(self.headless or part.headless) and not _spoken_in(turns),
             ours=self.ours or part.ours,
             sidechain=self.sidechain or part.sidechain,
