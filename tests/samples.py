@@ -39,6 +39,12 @@ create table message (id text, session_id text, time_created integer, time_updat
 create table part (id text, message_id text, session_id text, time_created integer, time_updated integer,
     data text);
 """
+COPILOT_SCHEMA = """
+create table if not exists sessions (id text primary key, cwd text, repository text, branch text,
+    created_at text, updated_at text);
+create table if not exists turns (session_id text, turn_index integer, user_message text,
+    assistant_response text, timestamp text);
+"""
 Spoiled = Sequence[tuple[Path, int | None]]
 
 
@@ -118,6 +124,27 @@ def _database_spoiled(path: Path) -> Spoiled:
     return [(path, None)] * 3
 
 
+def _store(path: Path, prompts: Sequence[str]) -> None:
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(COPILOT_SCHEMA)
+        at = "2026-03-01T09:00:00Z"
+        head = (COPILOT_ID, "/home/me/app", "me/app", "main", at, f"2026-03-01T09:0{len(prompts)}:00Z")
+        connection.execute("insert into sessions values (?, ?, ?, ?, ?, ?)", head)
+        for number, prompt in enumerate(prompts):
+            turn = (COPILOT_ID, number, prompt, "Done.", at)
+            connection.execute("insert into turns values (?, ?, ?, ?, ?)", turn)
+        connection.commit()
+
+
+def _store_spoiled(path: Path) -> Spoiled:
+    """A turn without words is one that nobody spoke: a table holds no halves of records."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("insert into turns values (?, 9, null, 7, x'ff')", (COPILOT_ID,))
+        connection.commit()
+    return []
+
+
 def _chat(path: Path, prompts: Sequence[str]) -> None:
     asked = "".join(f"\n#### {prompt}  \n\nDone.\n\n" for prompt in prompts)
     path.write_text(f"\n# aider chat started at 2026-03-01 09:00:00\n\n> Aider v0.86.2  \n{asked}", "utf-8")
@@ -164,7 +191,10 @@ SAMPLES: Mapping[str, Mapping[str, Sample]] = {
         ),
         "archived": lines(f".codex/archived_sessions/rollout-x-{CODEX_ID}.jsonl", codex_rows_for),
     },
-    "copilot": {"lines": lines(f".copilot/session-state/{COPILOT_ID}/events.jsonl", copilot_rows_for)},
+    "copilot": {
+        "lines": lines(f".copilot/session-state/{COPILOT_ID}/events.jsonl", copilot_rows_for),
+        "database": Sample(place=".copilot/session-store.db", write=_store, spoil=_store_spoiled),
+    },
     "cursor": {"lines": lines(".cursor/projects/home-me-app/agent-transcripts/a/a.jsonl", cursor_rows_for)},
     "gemini": {
         "documents": Sample(

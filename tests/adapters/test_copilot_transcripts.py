@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from corpus import counted, files_of
 from nightschool.adapters.copilot.transcripts import CopilotTranscripts
-from nightschool.core.sessions import CallStatus
+from nightschool.core.sessions import CallStatus, Roots, Session, TranscriptRef
+from samples import COPILOT_SCHEMA
 from transcripts import (
     COPILOT_ID,
     copilot,
+    copilot_rows_for,
     copilot_start,
     session_of,
     write_rows,
@@ -62,7 +69,8 @@ def test_a_sub_agents_doings_count_nothing(tmp_path: Path) -> None:
         copilot_start(),
         copilot(1, "user.message", content="go"),
         copilot(2, "assistant.message", content="", toolRequests=[{"toolCallId": "c1", "name": "task"}]),
-        copilot(3, "user.message", content="find it", parentAgentTaskId="t"),
+        {**copilot(3, "user.message", content="find it"), "agentId": "a"},
+        copilot(3, "user.message", content="find it", source="agent-a"),
         copilot(
             4,
             "assistant.message",
@@ -74,8 +82,114 @@ def test_a_sub_agents_doings_count_nothing(tmp_path: Path) -> None:
     assert counted(session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows))) == ("1", "1", "0", "0")
 
 
+def test_a_task_above_makes_no_sub_agent(tmp_path: Path) -> None:
+    """Newer versions name one with every prompt, a person's too."""
+    rows = [copilot_start(), copilot(1, "user.message", content="go", parentAgentTaskId="t")]
+    assert counted(session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows))) == ("1", "0", "0", "0")
+
+
 def test_the_session_is_named_by_its_place(tmp_path: Path) -> None:
     """Where its first event is damaged: by the folder, before 1.0 by the file."""
     rows = [copilot(1, "user.message", content="go")]
     for place in (f"{COPILOT_ID}/events.jsonl", f"{COPILOT_ID}.jsonl"):
         assert session_of(SOURCE, write_rows(tmp_path / place, rows)).session_id == COPILOT_ID
+
+
+def stored(
+    home: Path, *turns: tuple[object, object], own: str = COPILOT_ID, changed: str | None = None
+) -> Path:
+    """The session's turns in the database of Copilot CLI."""
+    path = home / ".copilot" / "session-store.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(COPILOT_SCHEMA)
+        connection.execute("delete from turns where session_id = ?", (own,))
+        head = (own, "/home/me/app", "me/app", "main", "2026-03-01T09:00:00.000Z", changed)
+        connection.execute("insert or replace into sessions values (?, ?, ?, ?, ?, ?)", head)
+        for number, (asked, said) in enumerate(turns):
+            turn = (own, number, asked, said, f"2026-03-01 09:0{number}:00")
+            connection.execute("insert into turns values (?, ?, ?, ?, ?)", turn)
+        connection.commit()
+    return path
+
+
+def refs(home: Path) -> Sequence[TranscriptRef]:
+    return list(SOURCE.discover(Roots(home=str(home))))
+
+
+def words(session: Session) -> list[str]:
+    return [turn.text for turn in session.human_turns]
+
+
+def test_sessions_of_the_database(tmp_path: Path) -> None:
+    """What was said stands there; a time without a zone is SQLite's, in UTC; only what changed looks so."""
+    stored(tmp_path, ("go", "Done."), (None, "More."), ("on", None))
+    stored(tmp_path, ("else", None), own="other", changed="2026-03-02T09:00:00Z")
+    before = {ref.part: ref for ref in refs(tmp_path)}
+    session = SOURCE.read(before[COPILOT_ID], None).session
+    assert session is not None
+    assert [turn.text for turn in session.turns] == ["go", "Done.\n\nMore.", "on"]
+    assert (session.session_id, session.project, session.branch) == (COPILOT_ID, "/home/me/app", "main")
+    assert [str(at) for at in (session.started_at, session.ended_at)] == [
+        "2026-03-01 09:00:00+00:00",
+        "2026-03-01 09:02:00+00:00",
+    ]
+    stored(tmp_path, ("else", None), ("more", None), own="other", changed="2026-03-03T09:00:00Z")
+    after = {ref.part: ref for ref in refs(tmp_path)}
+    assert after[COPILOT_ID].size == before[COPILOT_ID].size
+    assert (after["other"].size, str(after["other"].mtime)[:10]) == (3, "2026-03-03")
+
+
+@pytest.mark.parametrize("place", [f"{COPILOT_ID}/events.jsonl", f"{COPILOT_ID}.jsonl"])
+def test_a_session_whose_events_are_there_is_not_read_twice(tmp_path: Path, place: str) -> None:
+    """The events say more; of another session the database is asked."""
+    events = write_rows(tmp_path / ".copilot/session-state" / place, copilot_rows_for(["go"]))
+    stored(tmp_path, ("go", "Done."))
+    stored(tmp_path, ("else", None), own="other")
+    assert [(ref.path == str(events), ref.part) for ref in refs(tmp_path)] == [(True, ""), (False, "other")]
+
+
+def test_events_win_whichever_is_read_first(tmp_path: Path) -> None:
+    """Copilot may remove the events of a session that it still has in the database."""
+    events = write_rows(
+        tmp_path / ".copilot/session-state" / COPILOT_ID / "events.jsonl", copilot_rows_for(["go"])
+    )
+    whole = session_of(SOURCE, events)
+    stored(tmp_path, ("go", "Done."), ("on", "Done."))
+    events.unlink()
+    (ref,) = refs(tmp_path)
+    less = SOURCE.read(ref, None).session
+    assert less is not None
+    assert less.abridged
+    assert words(less) == ["go", "on"]
+    assert whole.extended(less) == less.extended(whole) == whole
+
+
+def test_ids_of_the_database_lead_nowhere(tmp_path: Path) -> None:
+    """They name a folder beside it, and come out of a file."""
+    for own in ("", "..", "../x", "a\0b"):
+        stored(tmp_path, ("go", None), own=own)
+    assert [words(found) for ref in refs(tmp_path) if (found := SOURCE.read(ref, None).session)] == [
+        ["go"]
+    ] * 4
+
+
+@pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + b"x" * 5000, b"text"])
+def test_what_is_no_store_is_named(content: bytes, tmp_path: Path) -> None:
+    """Whatever lies in its place: nothing is raised, and it is said."""
+    stored(tmp_path).write_bytes(content)
+    (ref,) = refs(tmp_path)
+    result = SOURCE.read(ref, None)
+    assert result.session is None
+    assert len(result.left_out) == 1
+
+
+def test_a_store_of_another_shape_is_named(tmp_path: Path) -> None:
+    """Other tables, other columns."""
+    path = stored(tmp_path)
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table sessions (id text)")
+        connection.commit()
+    (ref,) = refs(tmp_path)
+    assert [out.reason for out in SOURCE.read(ref, None).left_out] == ["unreadable"]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nightschool.core.sessions import Retention
+from nightschool.core.retention import Retention
 from nightschool.rules.health import clock_finding, retention_finding, unread_findings, version_finding
 
 NOW = datetime(2025, 3, 1, 2, 0, tzinfo=UTC)

@@ -152,6 +152,10 @@ class Reading(ABC, Generic[C]):
         found = _NAME.search(stem)
         return found.group() if found else None
 
+    def abridged(self) -> bool:
+        """Whether the agent keeps more of the session elsewhere."""
+        return False
+
     def project(self) -> str | None:
         """The folder that the rows name."""
         return self._told("cwd")
@@ -348,6 +352,7 @@ class Reading(ABC, Generic[C]):
             headless=self._machine and not any(turn.speaker is Speaker.HUMAN for turn in talk.turns),
             ours=self._carry.ours,
             sidechain=bool(self._carry.sidechain),
+            abridged=self.abridged(),
             offered=None if self._offered is None else tuple(self._offered),
             turns=talk.turns,
             late=talk.late,

@@ -11,7 +11,8 @@ from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.reading import Reading
 from nightschool.adapters.rows import Rows, list_files, named, open_rows
 from nightschool.core.ports import Redact, TellRow
-from nightschool.core.sessions import LeftOut, Offset, ReadResult, Retention, Roots, TranscriptRef
+from nightschool.core.retention import Retention
+from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, TranscriptRef
 
 _FIRST_ROWS = 40
 

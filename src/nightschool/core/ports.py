@@ -12,8 +12,9 @@ from typing import Protocol, TypeVar
 from nightschool.core.harness import NOTHING, Absent, Harness, LiveFile, Problem, Target
 from nightschool.core.jobs import FileChange, Job, Outcome
 from nightschool.core.proposals import Draft, Finding
+from nightschool.core.retention import Retention
 from nightschool.core.sandboxes import Command, Execution, SandboxPlan
-from nightschool.core.sessions import Offset, ReadResult, Retention, Roots, RowFate, TranscriptRef
+from nightschool.core.sessions import Offset, ReadResult, Roots, RowFate, TranscriptRef
 from nightschool.core.skills import Skill
 from nightschool.core.trials import Trial, TrialRequest
 from nightschool.core.values import Digest, Record

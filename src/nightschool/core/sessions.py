@@ -147,6 +147,8 @@ class Session(Record):
     """One of our own replays, known by its marker: left out and counted."""
     sidechain: bool = False
     """A sub-agent's own file: left out and counted."""
+    abridged: bool = False
+    """From where its agent keeps less of it than in the transcript, which stands in its place once read."""
     offered: tuple[str, ...] | None = None
     """Skills that the agent could have loaded; None where the rows do not tell."""
     turns: tuple[Turn, ...] = ()
@@ -209,6 +211,8 @@ class Session(Record):
         """
         if part.id != self.id:
             raise ValueError(f"{part.id} is no part of {self.id}")
+        if self.abridged != part.abridged:
+            return part if self.abridged else self
         return part._joined(self) if part._is_before(self) else self._joined(part)
 
     def _is_before(self, other: Session) -> bool:
@@ -310,18 +314,6 @@ def _of_part(source: str, path: str, part: str) -> str:
 def in_text(path: str) -> str:
     """A path as a text that can be stored and shown: bytes in it that are no UTF-8 stand as escapes."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention(Value):
-    """How long an agent leaves its transcripts where they are."""
-
-    days: int | None
-    """Since the last use; None where the settings that say it cannot be read."""
-    place: str
-    """Which file says so, or that it is the agent's default."""
-    setting: str
-    """What a person sets to change it, with its file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

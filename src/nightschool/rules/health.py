@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from nightschool.rules.telling import counted
 
 if TYPE_CHECKING:
-    from nightschool.core.sessions import Retention  # each command's help would pay for it
+    from nightschool.core.retention import Retention  # each command's help would pay for it
 
 State = Literal["ok", "note", "blocks"]
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)+")

@@ -10,7 +10,7 @@ from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.configuration import Configuration, managed
 from nightschool.adapters.harness_files import is_there
 from nightschool.core.harness import Absent
-from nightschool.core.sessions import Retention
+from nightschool.core.retention import Retention
 
 HOME = AgentHome(variable="CLAUDE_CONFIG_DIR", usual=".claude", sessions=("projects",))
 NOT_IN_A_FOLDER = re.compile(r"[^A-Za-z0-9]")

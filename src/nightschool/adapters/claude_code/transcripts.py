@@ -27,7 +27,8 @@ from nightschool.adapters.conversation import moment
 from nightschool.adapters.reading import Carry, Reading, count_of
 from nightschool.adapters.rows import Rows, mapping, word
 from nightschool.adapters.transcript_files import TranscriptFiles
-from nightschool.core.sessions import Became, CallStatus, Offset, Retention, Roots
+from nightschool.core.retention import Retention
+from nightschool.core.sessions import Became, CallStatus, Offset, Roots
 from nightschool.core.values import digest_of
 
 SOURCE = "claude-code"

@@ -1,13 +1,17 @@
-"""Transcripts of Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`, before 1.0 `<id>.jsonl` there.
+"""Transcripts of Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`, before 1.0 `<id>.jsonl` there,
+and what `session-store.db` holds of sessions whose events are gone.
 
 Each line is an event with an id of its own. A person's turn is a `user.message`; what the agent said and
 asked for stands in `assistant.message`, and a call's id comes again in the events of its execution. What
-happens within a sub-agent names the call that started it (`parentToolCallId`) and counts nothing.
+happens within a sub-agent names it (`agentId`) or the call that started it (`parentToolCallId`) and counts
+nothing. `parentAgentTaskId` is no proof: newer versions give it to a person's prompts too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,14 @@ import orjson
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import commit_hash, moment
+from nightschool.adapters.copilot import store
+from nightschool.adapters.databases import Unreadable, is_database
 from nightschool.adapters.reading import Carry, Reading
-from nightschool.adapters.rows import word
+from nightschool.adapters.rows import Rows, named, word
+from nightschool.adapters.snapshot_rows import snapshot
 from nightschool.adapters.transcript_files import TranscriptFiles
-from nightschool.core.sessions import Became, CallStatus
+from nightschool.core.sessions import Became, CallStatus, LeftOut, Offset, Roots, TranscriptRef, in_text
+from nightschool.core.values import digest_of
 
 SOURCE = "copilot"
 HOME = AgentHome(variable="COPILOT_HOME", usual=".copilot", sessions=("session-state",))
@@ -30,15 +38,18 @@ _REJECTED = frozenset({"rejected", "denied-interactively-by-user"})
 class _Reading(Reading[Carry]):
     carries = Carry
 
+    def abridged(self) -> bool:
+        return is_database(self._file.path)
+
     def take(self, value: Mapping[str, Any]) -> None:
         if not self.knows(value):
             if _family(value):
                 self.bad("an event without an id, a time or what it tells")
             return
-        kind, told, at = value["type"], value["data"], moment(value["timestamp"])
+        kind, told, at = value["type"], value["data"], moment(value.get("timestamp"))
         self.timed(at)
         self.stands(value["id"], at)
-        if told.get("parentToolCallId") is not None or told.get("parentAgentTaskId") is not None:
+        if told.get("parentToolCallId") is not None or value.get("agentId") is not None:
             self.became(Became.LEFT_OUT, "within a sub-agent")
         else:
             self._event(kind, told)
@@ -106,9 +117,40 @@ class CopilotTranscripts(TranscriptFiles):
     home = HOME
     reads = _Reading
 
+    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+        found = list(super().discover(roots))
+        place = str(HOME.folder(Path(roots.home), dict(roots.environment)) / store.DATABASE)
+        if not roots.explicit and os.path.lexists(place):
+            found += [one for ref in named(SOURCE, place) for one in self.parts(ref)]
+        return sorted(found, key=lambda ref: (ref.path, ref.part))
+
+    def parts(self, ref: TranscriptRef) -> Iterator[TranscriptRef]:
+        if not is_database(ref.path):
+            yield ref
+            return
+        try:
+            found = store.sessions(ref.path)
+        except Unreadable:
+            yield ref  # reading it says why
+            return
+        for one in found:
+            yield replace(ref, size=1 + one.turns, mtime=one.changed or ref.mtime, part=one.own)
+
+    def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
+        if not is_database(ref.path):
+            return super().opened(ref, since)
+        try:
+            if not ref.part:
+                store.sessions(ref.path)  # says why none could be listed
+            rows = store.rows_of(ref.path, ref.part)
+        except Unreadable as error:
+            return LeftOut(path=in_text(ref.path), reason="unreadable", detail=str(error))
+        return snapshot(ref, since, head=digest_of(rows), values=rows)
+
     def is_ours(self, row: Mapping[str, Any]) -> bool:
         whole = isinstance(row.get("data"), dict) and "id" in row
-        return whole and _family(row) and moment(row.get("timestamp")) is not None
+        timed = moment(row.get("timestamp")) is not None or row.get(store.STORED) is True
+        return whole and _family(row) and timed
 
 
 def _family(row: Mapping[str, Any]) -> bool:

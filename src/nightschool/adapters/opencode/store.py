@@ -1,74 +1,28 @@
 """What OpenCode stores: `opencode.db` since 1.2, before it a tree of small JSON files, both below
 `~/.local/share/opencode`. Relieves the transcripts of the two ways to the same rows.
-
-Nothing is ever written there. SQLite would lay files of its own beside a database in WAL mode, so one that
-is in use is read with the files that are there, and one whose writer died is read from a copy.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 
 from nightschool.adapters.conversation import milliseconds
-from nightschool.adapters.rows import NEVER, open_file
+from nightschool.adapters.databases import database
+from nightschool.adapters.rows import NEVER
 from nightschool.adapters.snapshot_rows import content_of, object_in
 from nightschool.core.sessions import LeftOut, in_text
 
 DATABASE = "opencode.db"
-MAGIC = b"SQLite format 3\0"
 HEAD = "head"
 MESSAGE = "message"
-WAIT_SECONDS = 2.0
-"""So long a database that is being written is waited for."""
-
-
-class Unreadable(Exception):
-    """Why a store cannot be read, in words."""
-
-
-def is_database(path: str) -> bool:
-    """By its first bytes. Of the many small files of a tree none is opened."""
-    if path.endswith(".json"):
-        return False
-    file = open_file(path)
-    if isinstance(file, LeftOut):
-        return False
-    with file, suppress(OSError):  # reading it says what is wrong
-        return file.read(len(MAGIC)) == MAGIC
-    return False
-
-
-@contextmanager
-def database(path: str) -> Iterator[sqlite3.Connection]:
-    """A connection that changes nothing. Raises `Unreadable`."""
-    log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
-    written = log.is_file() and log.stat().st_size > 0
-    with tempfile.TemporaryDirectory(prefix="nightschool-opencode-") as folder:
-        try:
-            place, mode = path, "ro" if written else "ro&immutable=1"
-            if written and not index.exists():
-                place, mode = os.path.join(folder, DATABASE), "rw"  # noqa: PTH118 - a text, as `path` is
-                shutil.copyfile(path, place)
-                shutil.copyfile(log, f"{place}-wal")
-            address = f"file:{quote(place)}?mode={mode}"
-            with closing(sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS)) as connection:
-                connection.row_factory = sqlite3.Row
-                connection.text_factory = lambda text: text.decode("utf-8", "replace")
-                yield connection
-        except (sqlite3.Error, OSError) as error:
-            raise Unreadable(f"the database cannot be read: {error}") from error
 
 
 def sessions(path: str) -> list[tuple[str, datetime]]:

@@ -12,8 +12,9 @@ from typing import Any
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import milliseconds
+from nightschool.adapters.databases import Unreadable, is_database
 from nightschool.adapters.opencode import store
-from nightschool.adapters.opencode.store import DATABASE, HEAD, MESSAGE, Unreadable
+from nightschool.adapters.opencode.store import DATABASE, HEAD, MESSAGE
 from nightschool.adapters.reading import WENT_BACK, Carry, Reading
 from nightschool.adapters.rows import Rows, mapping, word
 from nightschool.adapters.snapshot_rows import open_document, snapshot
@@ -142,7 +143,7 @@ class OpenCodeTranscripts(TranscriptFiles):
         return parts[-1] == DATABASE or parts[-4:-2] == TREE
 
     def parts(self, ref: TranscriptRef) -> Iterator[TranscriptRef]:
-        if not store.is_database(ref.path):
+        if not is_database(ref.path):
             yield ref
             return
         try:
@@ -157,7 +158,7 @@ class OpenCodeTranscripts(TranscriptFiles):
         return row.get("$kind") in (HEAD, MESSAGE) and word(row.get("id")) is not None
 
     def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
-        if store.is_database(ref.path):
+        if is_database(ref.path):
             return _of_database(ref, since)
         opened = open_document(ref, since, lambda document: [document])
         if isinstance(opened, LeftOut):

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 
 import orjson
 
+from nightschool.adapters.reading import WENT_BACK
 from nightschool.adapters.rows import LONGEST, Row, kind_of, open_file, open_rows
 from nightschool.adapters.snapshot_rows import LARGEST, SnapshotRows, at_once, open_document
 from nightschool.core.sessions import Became, LeftOut, Offset, TranscriptRef, in_text
@@ -22,7 +23,6 @@ _WHOLE, _SET, _PUSH, _DELETE = range(4)
 _REQUESTS = "requests"
 _CHANGE = (Became.COPY, "a change: it counts with what it changes")
 _AGAIN = (Became.COPY, "written again: it counts where it stands last")
-_GONE = (Became.LEFT_OUT, "the person went back to before it, or sent it anew")
 
 
 def open_chat(ref: TranscriptRef, since: Offset | None) -> SnapshotRows | LeftOut:
@@ -142,14 +142,14 @@ class Replay:
         if len(path) == 1:
             cut = row.value.get("i")
             kept = 0 if kind != _PUSH else min(cut, before) if _is_index(cut) else before
-            self._leave(kept, _GONE if kind == _PUSH else _AGAIN)
+            self._leave(kept, WENT_BACK if kind == _PUSH else _AGAIN)
             fresh = now[kept:]
         elif isinstance(step, int) and step < before:
             # One that is written again stands at the place of its first copy.
             fresh = []
             place = self._places[step]
             if place is not None and not isinstance(now[step], dict):
-                self._rows[place] = self._rows[place]._replace(fate=_GONE)
+                self._rows[place] = self._rows[place]._replace(fate=WENT_BACK)
                 self._places[step] = None
         else:
             fresh = now[before:]

@@ -17,7 +17,7 @@ import orjson
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import milliseconds
-from nightschool.adapters.reading import Carry, Reading
+from nightschool.adapters.reading import WENT_BACK, Carry, Reading
 from nightschool.adapters.rows import Rows, list_files, named, word
 from nightschool.adapters.snapshot_rows import content_of, object_in
 from nightschool.adapters.transcript_files import TranscriptFiles
@@ -94,9 +94,11 @@ class _Reading(Reading[Carry]):
             self._carry.session = self._talk.own_id(value.get("sessionId"))
             self.timed(milliseconds(value.get("creationDate")))
             return
-        why = _why_none(value)
-        if why:
-            self.became(Became.LEFT_OUT, why)
+        if value.get("shouldBeRemovedOnSend") or value.get("isHidden"):
+            self.became(*WENT_BACK)
+            self._talk.went_back()
+        elif not _is_answered(value.get("agent")):
+            self.became(Became.LEFT_OUT, "not answered by Copilot")
         else:
             self._request(value)
 
@@ -180,13 +182,10 @@ def _folder(address: object) -> str | None:
     return path if path.isprintable() and "\ufffd" not in path and len(path) > 1 else None
 
 
-def _why_none(value: Mapping[str, Any]) -> str:
-    """Why a request is left out with its reply; "" where it counts."""
-    agent = value.get("agent")
-    if value.get("shouldBeRemovedOnSend") or value.get("isHidden"):
-        return "the person went back to before it"
+def _is_answered(agent: object) -> bool:
+    """Whether Copilot answered a request, and no other extension."""
     name = word(agent.get("id")) if isinstance(agent, dict) else None
-    return "" if name is not None and name.startswith(_ANSWERED_BY) else "not answered by Copilot"
+    return name is not None and name.startswith(_ANSWERED_BY)
 
 
 def _words(message: object) -> str:
