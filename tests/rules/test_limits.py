@@ -29,7 +29,7 @@ def test_each_limit_says_what_was_used_and_what_is_left() -> None:
         "jobs: 37 of 100, 63 left",
         "minutes of work: 12.3 of 60.0, 47.7 left",
         "tokens: 1,234,567 of 5,000,000, 3,765,433 left",
-        "dollars: 0.5 of 3, 2.5 left",
+        "money: $0.50 of $3.00, $2.50 left",
     ]
     assert all(f"* {line}\n" in markdown(WORKED) for line in told)
 
@@ -42,7 +42,7 @@ def test_the_limit_that_ended_a_cycle_stands_first() -> None:
         "jobs: 37 of 37, 0 left",
         "minutes of work: 12.3, no limit",
         "tokens: 1,234,567, no limit",
-        "dollars: 0.5, no limit",
+        "money: $0.50, no limit",
     ]
 
 
@@ -52,7 +52,7 @@ def test_what_nobody_told_is_not_called_left() -> None:
     assert limits_told(untold)[1:] == [
         "minutes: unknown",
         "tokens: 1,234,567 known of 5,000,000, what is left is unknown; 2 jobs did not tell",
-        "dollars: 0.5 known of 3, what is left is unknown; 1 job did not tell",
+        "money: $0.50 known of $3.00, what is left is unknown; 1 job did not tell",
     ]
 
 

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import inspect
 import re
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
 from nightschool.core.sessions import LeftOut
 from nightschool.rules import pieces
-from nightschool.rules.telling import LEFT_OUT, NO_TASK, counted, dollars, left_out, no_task
+from nightschool.rules.telling import (
+    LEFT_OUT,
+    NO_TASK,
+    about_minutes,
+    about_tokens,
+    counted,
+    dollars,
+    figures,
+    left_out,
+    no_task,
+    took,
+)
 from nightschool.stages import mine
 
 
@@ -21,7 +33,8 @@ from nightschool.stages import mine
         ("0.0001", "less than $0.01"),
         ("0.01", "$0.01"),
         ("15.45429500000000049", "$15.45"),
-        ("1234.5", "$1234.50"),
+        ("1234.5", "$1,234.50"),
+        ("-0.38676000000000000", "-$0.39"),
     ],
 )
 def test_money_is_told_to_the_cent(amount: str, told: str) -> None:
@@ -32,7 +45,37 @@ def test_money_is_told_to_the_cent(amount: str, told: str) -> None:
 def test_one_is_no_plural() -> None:
     """A count agrees with its word."""
     assert [counted(number, "session") for number in (0, 1, 2)] == ["0 sessions", "1 session", "2 sessions"]
+    assert counted(60_000, "token") == "60,000 tokens"
     assert counted(2, "try", "tries") == "2 tries"
+
+
+def test_an_estimate_is_no_fraction() -> None:
+    """An estimate says no more than it knows, and never that something takes nothing."""
+    spans = [timedelta(seconds=20), timedelta(seconds=70), timedelta(minutes=40.4)]
+    assert [about_minutes(one) for one in spans] == [
+        "less than a minute",
+        "about 1 minute",
+        "about 40 minutes",
+    ]
+    assert [took(one) for one in spans] == ["20 seconds", "1.2 minutes", "40.4 minutes"]
+    numbers = [61_300, 3_240_000]
+    assert [about_tokens(one) for one in numbers] == ["about 61,000 tokens", "about 3.2 million tokens"]
+
+
+def test_figures_have_no_powers_of_ten() -> None:
+    """What grows beyond a thousand stays a number that is read at a glance."""
+    told = [
+        "less than 0.001",
+        "0.0782",
+        "1",
+        "16.4",
+        "217",
+        "2,020",
+        "1.1 million",
+        "more than 1,000 million",
+    ]
+    values = [1e-9, 0.07821, 1, 16.449, 217.3, 2018.7, 1.14e6, 1e12]
+    assert [figures(one) for one in values] == told
 
 
 def test_each_code_has_words() -> None:

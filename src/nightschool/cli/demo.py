@@ -228,6 +228,7 @@ def _proposal(parts: Parts, draft_id: str) -> _Shown:
 
 def _examined(shown: _Shown) -> list[Piece | str]:
     from nightschool.cli.verdicts import curve, scores  # noqa: PLC0415
+    from nightschool.rules.telling import figures  # noqa: PLC0415
 
     verdict, moment = shown.verdict, shown.draft.edits[0].moment
     guards = f"{len(verdict.guards)} guard tasks, none harmed" if verdict.guards else "no guard task"
@@ -236,7 +237,7 @@ def _examined(shown: _Shown) -> list[Piece | str]:
         Diff(shown.diff),
         "",
         f"5. The gate: {verdict.kind}. {verdict.why}.",
-        Line(f"   evidence {curve(verdict.path)} {verdict.wealth:.1f}; {guards}", "bold")
+        Line(f"   evidence {curve(verdict.path)} {figures(verdict.wealth)}; {guards}", "bold")
         if verdict.wealth is not None
         else "",
         *scores(verdict),

@@ -90,12 +90,18 @@ def _told(found: Comparison) -> list[Piece | str]:
 
 
 def _figure(one: Changed) -> tuple[object, ...]:
-    more = None if one.by is None else f"{one.by:+}"
+    more = _number(one.by)
+    if one.by is not None and one.by > 0:
+        more = f"+{more}"
     return (one.name, _number(one.before), _number(one.after), more)
 
 
-def _number(value: Figure) -> object:
-    return value if value is None or isinstance(value, int) else f"{value:.2f}"
+def _number(value: Figure) -> str | None:
+    from nightschool.rules.telling import dollars  # noqa: PLC0415 - help needs no rules
+
+    if value is None:
+        return None
+    return f"{value:,}" if isinstance(value, int) else dollars(value)
 
 
 def _course(one: Course) -> tuple[object, ...]:

@@ -17,30 +17,32 @@ JOBS_A_CANDIDATE = 190
 
 def lines(parts: Parts, jobs: int) -> list[str]:
     """Runner, time and use to expect for so many jobs, and the limits."""
-    from nightschool.rules.telling import dollars  # noqa: PLC0415 - help needs no rules
+    from nightschool.rules.telling import about_minutes, about_tokens, counted, dollars  # noqa: PLC0415
     from nightschool.stages.door import TOKENS_BOOKED  # noqa: PLC0415
 
     limits = parts.settings.limits
     wall, tokens, cost = _usual(parts)
-    minutes = None if wall is None else jobs * wall / limits.width / timedelta(minutes=1)
-    expected = "unknown before the first job" if minutes is None else f"about {minutes:.0f} minutes"
+    expected = "unknown before the first job" if wall is None else about_minutes(jobs * wall / limits.width)
     used = (
         f"unknown before the first job; {TOKENS_BOOKED:,} tokens are booked for each, "
-        f"{jobs * TOKENS_BOOKED / 1e6:.1f} million in all"
+        f"{about_tokens(jobs * TOKENS_BOOKED)} in all"
         if tokens is None
-        else f"about {jobs * tokens / 1e6:.1f} million tokens"
+        else about_tokens(jobs * tokens)
     )
     money = "unknown, no job has told its cost yet" if cost is None else f"about {dollars(jobs * cost)}"
-    bounds = [f"{limits.max_jobs or 'no limit of'} jobs", f"{limits.max_minutes or 'no limit of'} minutes"]
+    bounds = [
+        counted(limits.max_jobs, "job") if limits.max_jobs else "no limit of jobs",
+        counted(limits.max_minutes, "minute") if limits.max_minutes else "no limit of minutes",
+    ]
     if limits.max_tokens is not None:
-        bounds.append(f"{limits.max_tokens} tokens")
+        bounds.append(counted(limits.max_tokens, "token"))
     if limits.max_dollars is not None:
-        bounds.append(f"{limits.max_dollars} dollars")
+        bounds.append(dollars(limits.max_dollars))
     if limits.max_tokens is None and limits.max_dollars is None:
         bounds.append("no limit of tokens or money (set limits.max_tokens or limits.max_dollars)")
     return [
         *_runner(parts),
-        f"expected: up to {jobs} jobs, each one try of your agent at one task",
+        f"expected: up to {counted(jobs, 'job')}, each one try of your agent at one task",
         f"  time: {expected}",
         f"  use: {used}",
         f"  money: {money}",
@@ -50,14 +52,14 @@ def lines(parts: Parts, jobs: int) -> list[str]:
 
 def in_short(parts: Parts, jobs: int) -> str:
     """The same in a few words."""
-    from nightschool.rules.telling import dollars  # noqa: PLC0415 - help needs no rules
+    from nightschool.rules.telling import about_minutes, about_tokens, counted, dollars  # noqa: PLC0415
 
     wall, tokens, cost = _usual(parts)
-    told = [f"up to {jobs} jobs"]
+    told = [f"up to {counted(jobs, 'job')}"]
     if wall is not None:
-        told.append(f"about {jobs * wall / parts.settings.limits.width / timedelta(minutes=1):.0f} minutes")
+        told.append(about_minutes(jobs * wall / parts.settings.limits.width))
     if tokens is not None:
-        told.append(f"about {jobs * tokens / 1e6:.1f} million tokens")
+        told.append(about_tokens(jobs * tokens))
     told.append("money unknown" if cost is None else f"about {dollars(jobs * cost)}")
     return ", ".join(told)
 

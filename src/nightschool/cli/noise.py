@@ -51,9 +51,9 @@ def result(out: Output, cycle: Cycle, calibration: Calibration, *, wanted: int, 
     """The noise floor, as a document and for the eyes."""
     from nightschool.rules.noise import told  # noqa: PLC0415 - help needs no rules
     from nightschool.rules.report import spend_line  # noqa: PLC0415
+    from nightschool.rules.telling import took  # noqa: PLC0415
 
     floor, key = calibration.floor(), calibration.key
-    took = cycle.door.worked.total_seconds()
     document = {
         "project": cycle.project,
         "cycle": cycle.number,
@@ -77,13 +77,13 @@ def result(out: Output, cycle: Cycle, calibration: Calibration, *, wanted: int, 
         "tasks": _tasks(calibration, floor),
         "told": told(floor),
         "spend": cycle.door.spend,
-        "seconds": took,
+        "seconds": cycle.door.worked.total_seconds(),
     }
     pieces: list[Piece | str] = [
         *(Line(text, "bold" if not place else "") for place, text in enumerate(told(floor))),
         *_tables(calibration, floor),
         *_why(cycle, floor, wanted, ended),
-        Line(f"{spend_line(cycle.door.spend)}; {took / 60:.1f} minutes", "dim"),
+        Line(f"{spend_line(cycle.door.spend)}; {took(cycle.door.worked)}", "dim"),
     ]
     return out.result(document, pieces, ExitCode.FAILED if ended == "many-losses" else ExitCode.DONE)
 

@@ -195,7 +195,9 @@ def cell_text(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case float():
-            return f"{value:.3g}"
+            from nightschool.rules.telling import figures  # noqa: PLC0415 - help needs no rules
+
+            return figures(value) if value >= 0 else f"{value:.3g}"
     return one_line(str(value))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.proposals import Certify, VerdictKind
 from nightschool.rules.gate import Policy
-from nightschool.rules.telling import counted
+from nightschool.rules.telling import counted, figures
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -113,9 +113,9 @@ def _figures(draft: Draft, verdict: Verdict) -> list[Piece | str]:
         told.append(f"  a loss of up to {verdict.margin:.0%} would not count as one")
     if verdict.wealth is not None:
         # With alpha the gate accepts at 1/alpha, however often it looks.
-        needed = f", {1 / verdict.alpha:.3g} is needed to pass" if verdict.alpha else ""
+        needed = f", {figures(1 / verdict.alpha)} is needed to pass" if verdict.alpha else ""
         told.append(
-            f"  evidence {verdict.wealth:.3g}{needed}: it starts at 1, grows where the edit does better "
+            f"  evidence {figures(verdict.wealth)}{needed}: it starts at 1, grows where the edit does better "
             "and shrinks where it does worse"
         )
         told.append(Curve(path=verdict.path, needed=1 / verdict.alpha if verdict.alpha else None))

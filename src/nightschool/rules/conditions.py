@@ -15,7 +15,7 @@ from nightschool.rules.gate import Policy, loss_verdict, many_losses
 from nightschool.rules.guards import SIDE_CHECKS
 from nightschool.rules.intervals import even_odds_p
 from nightschool.rules.pairing import Losses
-from nightschool.rules.telling import counted
+from nightschool.rules.telling import counted, figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,15 +90,17 @@ def _wealth(draft: Draft, verdict: Verdict, policy: Policy, *, tried: bool) -> I
     aim = "the edit does better"
     if draft.certify is Certify.NOT_WORSE:
         aim = f"the edit does not worse by more than {verdict.margin or policy.margin:.0%}"
-    figures = (
-        "nothing was tried" if wealth is None or needed is None else f"{wealth:.3g}, {needed:.3g} is needed"
+    evidence = (
+        "nothing was tried"
+        if wealth is None or needed is None
+        else f"{figures(wealth)}, {figures(needed)} is needed"
     )
     number = "" if verdict.k is None else f"; edit number {verdict.k} of this exam"
     yield Condition(
         code="enough-evidence",
         holds=None if wealth is None or needed is None else wealth >= needed,
         asked=f"the evidence that {aim} is so strong that luck alone seldom gives it",
-        found=figures + number,
+        found=evidence + number,
     )
     kinds = min(policy.won_clusters, max(policy.least_clusters, verdict.target_clusters))
     yield Condition(
@@ -112,7 +114,9 @@ def _wealth(draft: Draft, verdict: Verdict, policy: Policy, *, tried: bool) -> I
         code="not-against",
         holds=not low if tried else None,
         asked=f"the evidence stays above {policy.reject_below:g} once {policy.reject_after} pairs differ",
-        found="nothing was tried" if wealth is None else f"{wealth:.3g} after {verdict.decided} that differ",
+        found="nothing was tried"
+        if wealth is None
+        else f"{figures(wealth)} after {verdict.decided} that differ",
     )
 
 
@@ -132,8 +136,8 @@ def _guards(verdict: Verdict, policy: Policy) -> Iterator[Condition]:
             asked=f"{asked}: {guard.task}",
             found=(
                 f"{counted(guard.pairs, 'pair')}: {_in_sum(guard.total)}; the suspicion of harm starts "
-                f"at 1, is {guard.harm:.2g} now, and at {limit:.3g} the edit fails; a loss of up to "
-                f"{guard.unseen_loss:.0%} could go unseen"
+                f"at 1, is {figures(guard.harm)} now, and at {figures(limit)} the edit fails; a loss of up "
+                f"to {guard.unseen_loss:.0%} could go unseen"
             ),
         )
 

@@ -11,7 +11,7 @@ from itertools import cycle
 
 from nightschool.rules.gate import Policy
 from nightschool.rules.markup import Markup, joined, tag
-from nightschool.rules.telling import counted
+from nightschool.rules.telling import counted, figures
 
 WIDTH, HEIGHT = 720, 280
 LEFT, RIGHT, TOP, BOTTOM = 52, 16, 14, 40
@@ -58,7 +58,7 @@ def curve(
         pairs=max(1, *(len(one) - 1 for one in (path, *others))),
     )
     said = counted(len(path) - 1, "pair")
-    ends = f"evidence {path[-1]:.3g} after {said}" + (f"; {needed:.3g} is needed" if needed else "")
+    ends = f"evidence {figures(path[-1])} after {said}" + (f"; {figures(needed)} is needed" if needed else "")
     return tag(
         "svg",
         *([tag("style", Markup(STYLE))] if alone else []),
@@ -95,7 +95,7 @@ def _grid(scale: _Scale, needed: float | None, fails: float) -> Iterator[Markup]
     right = WIDTH - RIGHT
     marked = [(1.0, "1", ""), (fails, f"{fails:g}", "fail")]
     if needed is not None:
-        marked.append((needed, f"{needed:.3g}", "pass"))
+        marked.append((needed, f"{figures(needed)}", "pass"))
     taken = [scale.y(value) for value, _, _ in marked]
     powers = range(math.ceil(math.log10(scale.low)), math.floor(math.log10(scale.high)) + 1)
     tens = [10.0**power for power in powers]

@@ -18,7 +18,7 @@ from nightschool.core.values import Value
 from nightschool.rules.betting import Wealth, wins_needed
 from nightschool.rules.intervals import even_odds_p
 from nightschool.rules.pairing import Losses
-from nightschool.rules.telling import counted
+from nightschool.rules.telling import counted, figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +186,7 @@ def _decided(tally: Tally, terms: Terms) -> Ruling | None:
     if wealth >= 1 / terms.share and tally.won >= terms.clusters_to_win:
         return Ruling(kind=VerdictKind.ACCEPT, code="enough-wealth", why=_accepted(tally, terms))
     if tally.decided >= policy.reject_after and wealth < policy.reject_below:
-        text = f"the evidence fell to {wealth:.2g}, below {policy.reject_below:g}; {tally.told()}"
+        text = f"the evidence fell to {figures(wealth)}, below {policy.reject_below:g}; {tally.told()}"
         return Ruling(kind=VerdictKind.REJECT, code="low-wealth", why=text)
     if tally.pairs < policy.blind_after:
         return None
@@ -210,7 +210,7 @@ def _accepted(tally: Tally, terms: Terms) -> str:
     if terms.clusters < terms.policy.won_clusters:
         narrow = "; these are few kinds: it may not hold for others"
     return (
-        f"{aim}the evidence reached {tally.wealth.value:.3g}, {1 / terms.share:.3g} was needed; "
+        f"{aim}the evidence reached {figures(tally.wealth.value)}, {figures(1 / terms.share)} was needed; "
         f"{tally.told()}; better in {tally.won} of {counted(terms.clusters, 'kind')} of task{narrow}"
     )
 
@@ -247,8 +247,8 @@ def kinds_missing(tally: Tally, terms: Terms) -> Ruling | None:
         return None
     kinds = counted(lacking, "more kind")
     text = (
-        f"the evidence is there ({tally.wealth.value:.3g}, {1 / terms.share:.3g} was needed), but {kinds} of "
-        f"task must be won: it is better in {tally.won} of {terms.clusters_to_win}, and in "
+        f"the evidence is there ({figures(tally.wealth.value)}, {figures(1 / terms.share)} was needed), but "
+        f"{kinds} of task must be won: it is better in {tally.won} of {terms.clusters_to_win}, and in "
         f"{counted(len(silent), 'kind')} every pair came out alike, so no more are tried; {tally.told()}"
     )
     return Ruling(kind=VerdictKind.UNDECIDED, code="kinds-missing", why=text)
@@ -261,7 +261,7 @@ def so_far(tally: Tally, terms: Terms) -> str:
     if tally.wealth.value >= needed and tally.won < kinds:
         seen = f"better in {tally.won} of {counted(terms.clusters, 'kind')} of task only"
         lacks = f", but {seen}, {kinds} are needed"
-    return f"evidence {tally.wealth.value:.3g} of {needed:.3g}{lacks}; {tally.told()}"
+    return f"evidence {figures(tally.wealth.value)} of {figures(needed)}{lacks}; {tally.told()}"
 
 
 def pairs_ended(tally: Tally, terms: Terms) -> Ruling:

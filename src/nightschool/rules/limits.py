@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from decimal import Decimal
 
 from nightschool.core.cycles import CycleReport, Learned
-from nightschool.rules.telling import counted
+from nightschool.rules.telling import counted, dollars
 
 NOTICED = timedelta(minutes=2)
 """So much between the time of day and the time awake is told."""
@@ -23,7 +23,7 @@ def limits_told(report: CycleReport) -> list[str]:
         _line("jobs", spend.jobs, budget.jobs, 0),
         "minutes: unknown" if minutes is None else _line("minutes of work", minutes, wall, 0),
         _line("tokens", spend.tokens, budget.tokens, spend.unknown_tokens),
-        _line("dollars", spend.cost, budget.cost, spend.unknown_cost),
+        _line("money", spend.cost, budget.cost, spend.unknown_cost, dollars),
     ]
 
 
@@ -44,13 +44,19 @@ def slept(by_the_day: timedelta, awake: timedelta) -> Sequence[str]:
     )
 
 
-def _line(what: str, used: Decimal | int, limit: Decimal | int | None, untold: int) -> str:
+def _line(
+    what: str,
+    used: Decimal | int,
+    limit: Decimal | int | None,
+    untold: int,
+    told: Callable[[Decimal], str] = "{:,}".format,
+) -> str:
     known = " known" if untold else ""
     doubt = f"; {counted(untold, 'job')} did not tell" if untold else ""
     if limit is None:
-        return f"{what}: {used:,}{known}, no limit{doubt}"
-    left = "what is left is unknown" if untold else f"{max(limit - used, Decimal(0)):,} left"
-    return f"{what}: {used:,}{known} of {limit:,}, {left}{doubt}"
+        return f"{what}: {told(Decimal(used))}{known}, no limit{doubt}"
+    left = "what is left is unknown" if untold else f"{told(Decimal(max(limit - used, 0)))} left"
+    return f"{what}: {told(Decimal(used))}{known} of {told(Decimal(limit))}, {left}{doubt}"
 
 
 def _minutes(span: timedelta) -> Decimal:

@@ -15,6 +15,7 @@ from nightschool.core.values import Value
 from nightschool.rules.betting import Wealth, alpha_share
 from nightschool.rules.intervals import estimate, mean_difference, share_above
 from nightschool.rules.pairing import Losses, stream
+from nightschool.rules.telling import figures
 
 Passes = Literal["always", "never", "sometimes"]
 
@@ -191,12 +192,13 @@ def _alarm(floor: NoiseFloor) -> str:
     once = f"at most once in {1 / floor.expected:.0f} calibrations"
     if floor.false_alarm:
         return (
-            f"FALSE ALARM: the wealth came to {floor.highest:.3g}, and the gate asks for {floor.needed:.3g}. "
-            f"Chance does this {once}; if it does it again, do not trust what the gate accepts here"
+            f"FALSE ALARM: the wealth came to {figures(floor.highest)}, and the gate asks for "
+            f"{figures(floor.needed)}. Chance does this {once}; if it does it again, do not "
+            "trust what the gate accepts here"
         )
     return (
-        f"no false alarm: the wealth came to {floor.highest:.3g} at most, and the gate asks for "
-        f"{floor.needed:.3g} (expected: an alarm {once})"
+        f"no false alarm: the wealth came to {figures(floor.highest)} at most, and the gate asks for "
+        f"{figures(floor.needed)} (expected: an alarm {once})"
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from nightschool.core.values import Value
 from nightschool.rules.gate import Policy
+from nightschool.rules.telling import counted
 
 PAIRS_A_WIN = 5
 """So many pairs a usual gain (30 points) takes for each clean win that is missing: 35 pairs where 7 wins are
@@ -95,8 +96,10 @@ def waits(own: Prospect, left: int, whole: int) -> str | None:
     """
     if own.begun or own.least <= left or own.least > whole:
         return None
-    what = "practice" if own.barred is not None else "practice and exam" if own.practice else "its exam"
+    what = "practice takes" if own.barred is not None else "its exam takes"
+    if own.practice and own.barred is None:
+        what = "practice and exam take"
     return (
-        f"nothing was spent on it: {what} take {own.least} jobs or more and the budget of this run has "
-        f"{left} left; the next run takes it up"
+        f"nothing was spent on it: {what} {counted(own.least, 'job')} or more and the budget of this run "
+        f"has {left} left; the next run takes it up"
     )

@@ -12,7 +12,7 @@ from nightschool.core.proposals import Edit
 from nightschool.core.trials import AlphaEntry, Estimate
 from nightschool.rules.came_to import in_full
 from nightschool.rules.limits import limits_told
-from nightschool.rules.telling import counted, dollars, left_out, no_task
+from nightschool.rules.telling import counted, dollars, left_out, no_task, took
 
 YEAR = timedelta(days=365)
 
@@ -86,10 +86,9 @@ def stands_on(report: CycleReport) -> str:
 
 def setting(report: CycleReport) -> str:
     """When, where and with what a cycle ran, in one line."""
-    minutes = (report.ended_at - report.started_at).total_seconds() / 60
     model = report.model or "the agent's own choice"
     return (
-        f"{report.started_at:%Y-%m-%d %H:%M} UTC, {minutes:.1f} minutes. "
+        f"{report.started_at:%Y-%m-%d %H:%M} UTC, {took(report.ended_at - report.started_at)}. "
         f"Project: {report.project or 'all'}. Runner: {report.runner} {report.runner_version}, "
         f"model: {model}, sandbox: {report.sandbox}, gate: {report.mode}."
     )
@@ -204,10 +203,9 @@ def _row(arm: str, value: Estimate | None) -> str:
 
 def cycle_line(report: CycleReport) -> str:
     """What a cycle read and tried, and how long it took, in one line."""
-    minutes = (report.ended_at - report.started_at).total_seconds() / 60
     return (
         f"{stands_on(report)}; {counted(report.tasks_train, 'task')} to practise on, "
-        f"{report.tasks_holdout} held out for the exam; {minutes:.1f} minutes"
+        f"{report.tasks_holdout} held out for the exam; {took(report.ended_at - report.started_at)}"
     )
 
 

@@ -14,7 +14,7 @@ from nightschool.core.trials import Pair
 from nightschool.core.values import Value
 from nightschool.rules.betting import alpha_share, wins_needed
 from nightschool.rules.gate import Policy
-from nightschool.rules.telling import counted
+from nightschool.rules.telling import counted, figures
 
 SILENT_AFTER = 5
 """Pairs, all alike in the same way. A task whose tries differ in every third pair is silent so long in one
@@ -58,8 +58,8 @@ class Silence(Value):
         wins = wins_needed(share)
         told = (
             "taking one out begins each exam of this hold-out that is not decided anew, and its verdict "
-            f"speaks of the other tasks alone: here the evidence of {self.wealth:.3g} is given up, and as "
-            f"edit number {self.k} of this hold-out it needs {1 / share:.3g}, so {wins} clean wins"
+            f"speaks of the other tasks alone: here the evidence of {figures(self.wealth)} is given up, and "
+            f"as edit number {self.k} of this hold-out it needs {figures(1 / share)}, so {wins} clean wins"
         )
         if self.kinds < self.least:
             left = counted(self.kinds, "kind")

@@ -5,6 +5,7 @@ Codes stay in documents; texts have these words.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 CENT = Decimal("0.01")
@@ -50,14 +51,42 @@ NO_TASK = {
 
 def counted(number: int, one: str, several: str = "") -> str:
     """`1 session`, `2 sessions`."""
-    return f"{number} {one if number == 1 else several or one + 's'}"
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def dollars(amount: Decimal) -> str:
     """To the cent. What is less than one and not nothing is said to be."""
     if 0 < amount < CENT:
         return "less than $0.01"
-    return f"${amount:.2f}"
+    return f"{'-' if amount < 0 else ''}${abs(amount):,.2f}"
+
+
+def took(span: timedelta) -> str:
+    """`12 seconds`, `3.4 minutes`."""
+    seconds = span.total_seconds()
+    return counted(round(seconds), "second") if seconds < 60 else f"{seconds / 60:.1f} minutes"
+
+
+def about_minutes(span: timedelta) -> str:
+    """An estimate, which no fraction makes better."""
+    minutes = round(span / timedelta(minutes=1))
+    return f"about {counted(minutes, 'minute')}" if minutes else "less than a minute"
+
+
+def about_tokens(number: float) -> str:
+    """An estimate in two figures."""
+    if number >= 1e6:
+        return f"about {number / 1e6:,.1f} million tokens"
+    return f"about {int(float(f'{number:.2g}')):,} tokens"
+
+
+def figures(value: float) -> str:
+    """Three figures of a number without a unit, such as a wealth, and never a power of ten."""
+    if value >= 1e6:
+        return f"{value / 1e6:,.1f} million" if value < 1e9 else "more than 1,000 million"
+    if value >= 1e3:
+        return f"{int(float(f'{value:.3g}')):,}"
+    return "less than 0.001" if 0 < value < 1e-3 else f"{value:.3g}"
 
 
 def left_out(number: int, reason: str) -> str:

@@ -20,7 +20,7 @@ from nightschool.core.jobs import Failed, Finished, Job, LostTry, Outcome, Reaso
 from nightschool.core.ports import Clock, Redact, Runner, Store
 from nightschool.core.tasks import GitSource
 from nightschool.core.values import Digest
-from nightschool.rules.telling import counted
+from nightschool.rules.telling import counted, dollars
 
 TOKENS_BOOKED = 60_000
 """Booked for a job before anything is known of its like: an agent's short task with its system prompt."""
@@ -253,7 +253,7 @@ def used_up(spend: Spend, budget: Budget, worked: timedelta) -> str | None:
     if budget.jobs is not None and spend.jobs >= budget.jobs:
         return f"the limit of {counted(budget.jobs, 'job')} is reached"
     if budget.wall is not None and worked >= budget.wall:
-        return f"the limit of {budget.wall.total_seconds() / 60:.0f} minutes is reached"
+        return f"the limit of {counted(round(budget.wall.total_seconds() / 60), 'minute')} is reached"
     return _no_room(spend, budget)
 
 
@@ -264,12 +264,12 @@ def _no_room(spend: Spend, budget: Budget) -> str | None:
         if spend.unknown_tokens:
             return "a job did not tell its tokens, so the token limit cannot be kept"
         if spend.tokens + booked * TOKENS_BOOKED > budget.tokens:
-            return f"the limit of {budget.tokens} tokens leaves no room for another job"
+            return f"the limit of {counted(budget.tokens, 'token')} leaves no room for another job"
     if budget.cost is not None:
         if spend.unknown_cost:
             return "a job did not tell its cost, so the money limit cannot be kept"
         if spend.cost + booked * COST_BOOKED > budget.cost:
-            return f"the limit of {budget.cost} dollars leaves no room for another job"
+            return f"the limit of {dollars(budget.cost)} leaves no room for another job"
     return None
 
 

@@ -25,6 +25,7 @@ from nightschool.rules import gate, pairing
 from nightschool.rules.gate import Policy, Ruling, Tally, Terms
 from nightschool.rules.guards import SIDE_CHECKS, GuardStanding, fit_as_guard, standings
 from nightschool.rules.intervals import estimate
+from nightschool.rules.telling import figures
 from nightschool.stages.ledger import Ledger
 from nightschool.stages.pairs import Pairs
 
@@ -199,7 +200,7 @@ class _Sitting:
     def _tell(self, tally: Tally, terms: Terms) -> None:
         needed, kinds = 1 / terms.share, terms.clusters_to_win
         self.practice.tell(
-            f"exam, pair {tally.pairs + 1}: evidence {tally.wealth.value:.2g} of {needed:.3g}, "
+            f"exam, pair {tally.pairs + 1}: evidence {figures(tally.wealth.value)} of {figures(needed)}, "
             f"better in {min(tally.won, kinds)} of {kinds} kinds of task"
         )
 
