@@ -202,3 +202,23 @@ def test_a_model_that_never_answers_is_no_failure_of_the_agent(tmp_path: Path) -
                 failure = agent_jobs._failure(agent, over, Said(), gateway)
                 assert failure is not None
                 assert failure[0] is Reason.TIMEOUT
+
+
+def test_a_model_that_cannot_be_reached_is_named_by_its_own_address(tmp_path: Path) -> None:
+    """What a job says of an endpoint is of the person's, not of the way to it inside the sandbox."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    gateway = Gateway(upstream=f"http://{address}/v1")
+    with gateway as path, socket.socket(socket.AF_UNIX) as inside:
+        inside.connect(str(path))
+        inside.sendall(b"GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n")
+        while inside.recv(1 << 16):
+            pass
+    said = Said(error="API Error: 502. Check your inference gateway (127.0.0.1:8719).")
+    ended = Execution(exit_code=1, stdout=b"", stderr=b"", wall=timedelta(seconds=1))
+    failure = agent_jobs._failure(make(CodexRunner, tmp_path, {}), ended, said, gateway)
+    assert failure is not None
+    told = agent_jobs._as_known_outside(failure[1], "http://127.0.0.1:8719", gateway.upstream)
+    assert told == (
+        f"http://{address}/v1 cannot be reached: API Error: 502. Check your inference gateway ({address})."
+    )

@@ -106,9 +106,9 @@ def tried(door: Door, *prompts: str) -> None:
 
 def test_jobs_that_all_meet_one_cause_end_the_run() -> None:
     """The third job in a row that is lost to the same, before any came to an end, is the last."""
-    runner = FakeRunner(lambda _job, _before: LOST)
+    runner = FakeRunner(lambda _job, _before: replace(LOST, message=f"{LOST.message}: try later."))
     door = door_of(runner, MemoryStore())
-    with pytest.raises(NothingAnswers, match=r"answered 503.*nightschool doctor"):
+    with pytest.raises(NothingAnswers, match=r"answered 503: try later\. No exam.*nightschool doctor"):
         tried(door, "a", "a", "a", "b", "b", "c", "never")
     assert [job.prompt for job in runner.jobs] == ["a", "a", "a", "b", "b", "c"]
     assert (door.spend.lost, door.spend.unsettled) == (6, 0)

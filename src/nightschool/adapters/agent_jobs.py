@@ -19,6 +19,7 @@ from http import HTTPStatus
 from pathlib import Path
 from threading import Event
 from typing import Any
+from urllib.parse import urlsplit
 
 from nightschool.adapters.gateway import Gateway, RedactJson
 from nightschool.core.errors import (
@@ -183,7 +184,13 @@ def _inside(
     if failure is None:
         return Delivered(reply=said.reply or "", files=files, trajectory=calls, usage=usage)
     reason, message = failure
+    message = _as_known_outside(message, workspace.gateway_url, gateway.upstream)
     return Failed(reason=reason, message=tools.redact(message), files=files, trajectory=calls, usage=usage)
+
+
+def _as_known_outside(message: str, inside: str | None, upstream: str) -> str:
+    """An agent names the address that it was given; the person knows the one behind it."""
+    return message if inside is None else message.replace(urlsplit(inside).netloc, urlsplit(upstream).netloc)
 
 
 def _failure(agent: Agent, execution: Execution, said: Said, gateway: Gateway) -> tuple[Reason, str] | None:
@@ -236,7 +243,9 @@ def _away(gateway: Gateway, *, timed_out: bool) -> str | None:
     if not gateway.calls:
         return None
     last = gateway.calls[-1]
-    if last.status is None or not last.complete:
+    if last.status is None:
+        return f"{gateway.upstream} cannot be reached"
+    if not last.complete:
         return f"the connection to {gateway.upstream} broke off"
     if last.status == HTTPStatus.TOO_MANY_REQUESTS or last.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return f"{gateway.upstream} answered {last.status}"

@@ -209,8 +209,8 @@ class Door:
                 return
         raise NothingAnswers(
             f"the first {LOST_IN_A_ROW} jobs were all lost outside of the agent's work, so no further one "
-            f"was started: {outcome.message}. No exam was charged. The way out: see that what it names can "
-            "be reached (`nightschool doctor`), then run again"
+            f"was started: {outcome.message.rstrip(' .')}. No exam was charged. The way out: see that "
+            "what it names can be reached (`nightschool doctor`), then run again"
         )
 
     def _bounded(self, outcome: Outcome) -> Outcome:
