@@ -53,12 +53,12 @@ def test_a_file_is_told_once_with_what_goes_there() -> None:
         ]
         return [line for line in said if "AGENTS.md" in line]
 
-    here = replace(PNPM, target=target, aim="no skill was loaded")
+    here = replace(PNPM, target=target, aim="you said it in this project alone")
     assert lines(here, replace(here, statement="use ruff")) == [
-        "all: for /p/AGENTS.md, since no skill was loaded"
+        "all: for /p/AGENTS.md, since you said it in this project alone"
     ]
     there = replace(here, statement="use ruff", target=replace(target, project="/q"))
     assert lines(here, there) == [
-        '"use pnpm": for /p/AGENTS.md, since no skill was loaded',
-        '"use ruff": for /q/AGENTS.md, since no skill was loaded',
+        '"use pnpm": for /p/AGENTS.md, since you said it in this project alone',
+        '"use ruff": for /q/AGENTS.md, since you said it in this project alone',
     ]

@@ -10,7 +10,7 @@ import pytest
 from nightschool.core.errors import UserError
 from nightschool.core.skills import Skill
 from nightschool.core.tasks import Candidate, Footprint, Moment, Procedure
-from nightschool.rules.aims import Targets, choose, concerns, named, skill_of
+from nightschool.rules.aims import Targets, choose, concerns, named, reach, skill_of
 
 NOTES = Skill(name="notes", place="project/.claude/skills/notes/SKILL.md")
 OWN = Skill(name="notes", place="user/.claude/skills/notes/SKILL.md")
@@ -42,7 +42,7 @@ def test_one_loaded_skill_is_the_target() -> None:
 @pytest.mark.parametrize(
     ("loaded", "known", "said"),
     [
-        (((), ()), [NOTES], "no skill was loaded"),
+        (((), ()), [NOTES], "^$"),
         (
             (("a", "notes"), ("a", "notes")),
             [NOTES],
@@ -61,6 +61,23 @@ def test_all_else_goes_to_memory_and_says_why(
     choice = choose(candidate(*loaded), known, ALL)
     assert (choice.skill, choice.new, choice.off) == (None, None, False)
     assert re.search(said, choice.why), choice.why
+
+
+@pytest.mark.parametrize(
+    ("scope", "own", "why"),
+    [
+        ("auto", False, "you said it in this project alone"),
+        ("project", False, "you passed --scope project"),
+        ("auto", True, "you did not say it in one project alone"),
+        ("project", True, "you did not say it in one project alone"),
+        ("user", True, "you passed --scope user"),
+    ],
+)
+def test_whose_memory_file_and_why(scope: str, own: bool, why: str) -> None:  # noqa: FBT001 - of the table
+    """The reason is the one that it was chosen by, and of a person's own file it is said how far it goes."""
+    told = reach(scope=scope, own=own)
+    assert told.startswith(why)
+    assert ("holds for all your work" in told) is own
 
 
 def test_a_procedure_becomes_a_skill() -> None:

@@ -140,7 +140,7 @@ def test_an_exam_without_the_skill_says_nothing(place: Place) -> None:
 @pytest.mark.parametrize(
     ("names", "skill", "said"),
     [
-        ((), True, "no skill was loaded"),
+        ((), True, "you said it in this project alone"),
         ((NAME, "other"), True, "several skills were loaded"),
         ((NAME,), False, "has none of that name here"),
     ],

@@ -106,7 +106,8 @@ def _adopted(
         "next": [following, *others.values()],
     }
     if written:
-        told = f"adopted {release.draft_id} as {release.number}: wrote {path}"
+        reach = "" if release.target.project else ", which your agent reads in all your work"
+        told = f"adopted {release.draft_id} as {release.number}: wrote {path}{reach}"
     else:
         told = f"{release.draft_id} is published already as {release.number}; nothing was written"
     return out.result(document, [told, *_stale_now(others), f"next: {following}  (takes it back)"])

@@ -31,7 +31,8 @@ class Choice(Value):
     skill: Skill | None = None
     new: NewSkill | None = None
     off: bool = False
-    why: str
+    why: str = ""
+    """Where a skill was thought of; else there is nothing to say but where it was said."""
 
 
 def skill_of(candidate: Candidate) -> str | None:
@@ -53,7 +54,8 @@ def choose(candidate: Candidate, known: Sequence[Skill], allowed: Targets) -> Ch
     if not allowed.skills and (found.skill or found.new):
         found = Choice(why=f"{found.why}; to memory, since targets.skills is off")
     if not allowed.memory and not (found.skill or found.new):
-        return Choice(off=True, why=f"{found.why}; it would go to memory, and targets.memory is off")
+        off = "it would go to memory, and targets.memory is off"
+        return Choice(off=True, why=f"{found.why}; {off}" if found.why else off)
     return found
 
 
@@ -82,15 +84,22 @@ def _aimed(candidate: Candidate, known: Sequence[Skill]) -> Choice:
 
 
 def _without_skill(candidate: Candidate, known: Sequence[Skill]) -> Choice:
-    told = "no skill was loaded when you said it"
     procedures = [moment.procedure for moment in candidate.evidence if moment.procedure is not None]
     if not procedures or len(procedures) < len(candidate.evidence):
-        return Choice(why=told)
+        return Choice()
     latest = procedures[-1]
     made = new_skill(latest)
     if any(skill.name == made.name for skill in known):
-        return Choice(why=f"{told}, and a skill {made.name} is there already: to memory")
+        return Choice(why=f"a skill {made.name}, which it could become, is there already: to memory")
     return Choice(new=made, why=f"you said {counted(len(latest.steps), 'step')} in their order: a skill")
+
+
+def reach(*, scope: str, own: bool) -> str:
+    """Why the memory file of one project, or the person's own (`own`), which is read in all their work."""
+    if own:
+        why = "you passed --scope user" if scope == "user" else "you did not say it in one project alone"
+        return f"{why}: to your own file, which holds for all your work"
+    return "you passed --scope project" if scope == "project" else "you said it in this project alone"
 
 
 def named(text: str, known: Mapping[Skill, str], *, found: Skill | None, agent: str) -> Skill:

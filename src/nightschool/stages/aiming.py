@@ -16,7 +16,7 @@ from nightschool.core.ports import Surface
 from nightschool.core.skills import Skill
 from nightschool.core.tasks import Candidate
 from nightschool.core.values import Value
-from nightschool.rules.aims import Targets, choose, concerns
+from nightschool.rules.aims import Targets, choose, concerns, reach
 from nightschool.rules.new_skill import NewSkill
 from nightschool.rules.standing import root_for
 
@@ -104,7 +104,8 @@ class Aiming:
         if choice.new is not None:
             target = self.surface.new_skill(choice.new.name, project=where)
             return Aim(root=root, base=base, target=target, why=choice.why, new=choice.new)
-        return self._memory(root, base, where, choice.why)
+        told = reach(scope=self.scope, own=where is None)
+        return self._memory(root, base, where, "; ".join(filter(None, (told, choice.why))))
 
     def _memory(self, root: Path | None, base: Harness, project: str | None, why: str) -> Aim:
         """To the memory file that is read; where another one lies in the shadow of it, it is said."""
