@@ -162,7 +162,7 @@ def test_known_use_counts_against_the_limit() -> None:
     door.run(job_of("one"), GO)
     assert door.left() == 1
     door.run(job_of("two"), GO)
-    with pytest.raises(BudgetExhausted, match="110000 tokens"):
+    with pytest.raises(BudgetExhausted, match="110,000 tokens"):
         door.run(job_of("three"), GO)
     assert door.spend.tokens == 100_000
 
