@@ -126,8 +126,10 @@ def test_taking_out_without_a_reason_is_refused(held: Task, ask: Ask, tmp_path: 
 
 
 def test_a_protected_task_is_released_before_it_is_taken_out(held: Task, ask: Ask) -> None:
-    """And a word that stands already is no second one."""
-    assert ask("tasks", "protect", held.id)["written"] is True
+    """And a word that stands already is no second one. Whether it can guard is told as far as it is known."""
+    said = ask("tasks", "protect", held.id)
+    assert said["written"] is True
+    assert "not known yet" in said["tries"]
     assert ask("tasks", "protect", held.id)["written"] is False
     refused = ask("tasks", "retire", held.id, "--reason", "old", code=4)["error"]
     assert refused["reasons"][0]["code"] == "protected"

@@ -157,7 +157,8 @@ def test_the_figures_of_jobs_add_up() -> None:
     told = job_lines(made)
     assert told[0].startswith("34 jobs started, 0 answered from finished ones, 24 lost; ")
     assert told[1] == (
-        "8 scored tries: 1 to choose guards, 5 in exams, 2 to practise; beside them 2 jobs that wrote edits"
+        "8 scored tries: 1 to find guards (other work, that must not suffer), 5 in exams, "
+        "2 to practise; beside them 2 jobs that wrote edits"
     )
     assert told[2] == (
         "tries that stayed lost, though each was started again: 4 without the edit, 4 with the edit; they "

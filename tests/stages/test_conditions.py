@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,11 +11,12 @@ from hypothesis import strategies as st
 
 from exam_builders import AT, GUARDS, TARGETS, exam, helpful, sit, useless
 from gate_builders import ScriptedPractice, task
-from nightschool.core.proposals import Certify, Verdict, VerdictKind
+from nightschool.core.proposals import Certify, GuardReport, Verdict, VerdictKind
 from nightschool.core.tasks import Split, Task
 from nightschool.core.trials import Arm, LostPair, Pair
 from nightschool.rules.conditions import Condition, conditions
 from nightschool.rules.gate import Policy
+from nightschool.rules.guards import told as showed
 from nightschool.rules.pairing import Losses
 from nightschool.stages.examine import EXAMINED, Exam, without_holdout
 from nightschool.testing.memory_store import MemoryStore
@@ -45,17 +47,20 @@ chances = st.tuples(*(st.sampled_from((0.0, 0.3, 0.6, 0.9, 1.0)) for _ in range(
 
 @settings(max_examples=60, deadline=None)
 @given(chances, st.integers(0, 9), st.sampled_from((10_000, 60, 24)), st.sampled_from(list(Certify)))
-def test_all_conditions_hold_exactly_where_the_gate_accepts(
+def test_no_condition_fails_exactly_where_the_gate_accepts(
     chance: tuple[float, ...], seed: int, jobs: int, certify: Certify
 ) -> None:
-    """Whatever the tries come to: an accept has no condition that fails or is open, anything else has."""
+    """Whatever the tries come to: an accept has no condition that fails or is open, but for guards that could
+    not show a harm; anything else has."""
 
     def passes(held: Task, arm: Arm) -> float:
         return chance[2 * (held in TARGETS) + (arm is Arm.DRAFT)]
 
     verdict, found = told(exam(certify=certify), ScriptedPractice(passes, jobs=jobs), seed=seed)
-    states = [one.holds for group in found.values() for one in group]
-    assert all(states) == (verdict.kind is VerdictKind.ACCEPT)
+    accepted = verdict.kind is VerdictKind.ACCEPT
+    open_guards = [one for one in (*found.get("guard", ()), *found.get("guards", ())) if one.holds is None]
+    states = [one.holds for group in found.values() for one in group if one not in open_guards]
+    assert (all(states) and (accepted or not open_guards)) == accepted
 
 
 @pytest.mark.parametrize(
@@ -99,6 +104,27 @@ def test_the_condition_that_failed_is_the_one_that_is_told(
     assert verdict.kind is not VerdictKind.ACCEPT
     assert any(one.holds is False for one in found[failing])
     assert all(one.asked and one.found for group in found.values() for one in group)
+
+
+def test_a_guard_that_showed_nothing_is_not_told_as_unharmed() -> None:
+    """Where no guard was found, where one got no pair, and where one is never passed without the edit,
+    whether other work suffers is open, and the figures say why."""
+    _, none = told(exam(TARGETS), ScriptedPractice(helpful))
+    assert [one.holds for one in none["guards"]] == [None]
+    assert "nobody knows" in none["guards"][0].found
+
+    def fails(held: Task, arm: Arm) -> float:
+        return 0.0 if held.id == VICTIM else helpful(held, arm)
+
+    _, found = told(exam(protected=(VICTIM,)), ScriptedPractice(fails))
+    (own,) = [one for one in found["guard"] if one.asked.endswith(VICTIM)]
+    assert (own.holds, own.found) == (None, "cannot guard: passed in none of 5 tries without the edit")
+    untried = GuardReport(task=VICTIM, pairs=0, harm=1, total=0, unseen_loss=1)
+    assert showed(untried) == "not tried"
+    assert showed(replace(untried, pairs=5, base_passed=1)).startswith(
+        "could not show harm: passed in 1 of 5"
+    )
+    assert showed(replace(untried, pairs=5)) == "unharmed"
 
 
 def test_what_was_never_tried_is_told_as_open() -> None:

@@ -153,6 +153,10 @@ def test_modes_that_never_accept() -> None:
     store = MemoryStore()
     risen = sit(exam(), practice, store, policy=Policy(mode="suggest"))
     assert (risen.kind, risen.code, risen.pairs) == (VerdictKind.UNDECIDED, "suggest-mode", 6)
+    compared = store.find(Pair)
+    assert risen.decided == sum(pair.d != 0 for pair in compared) > 0
+    assert risen.clusters_won == len({pair.cluster for pair in compared if pair.d > 0})
+    assert (risen.wealth, risen.path) == (None, ())
     assert store.find(AlphaEntry) == ()
     flat = sit(exam(), ScriptedPractice(lambda _held, _arm: 1.0), policy=Policy(mode="suggest"))
     assert (flat.kind, flat.code) == (VerdictKind.REJECT, "no-rise")
@@ -320,12 +324,30 @@ def test_the_verdict_holds_no_checks() -> None:
 
 
 def test_guards_are_what_the_base_passes() -> None:
-    """A task that the base fails cannot guard anything; a protected one always does."""
-    bad = {GUARDS[n].id for n in range(5)}
+    """A task that the base fails cannot guard anything, and a protected one no more: it is told after five
+    tries, before any pair, and is no guard that was unharmed. One that is passed at times guards."""
+    bad, dear = {GUARDS[n].id for n in range(5)}, GUARDS[5].id
     practice = ScriptedPractice(lambda held, arm: 0.0 if held.id in bad else helpful(held, arm))
-    verdict = sit(exam(protected=(GUARDS[0].id,)), practice)
-    guards = {guard.task for guard in verdict.guards if guard.task.startswith("t-")}
-    assert guards == {held.id for held in GUARDS[5:]} | {GUARDS[0].id}
+    verdict = sit(exam(protected=(GUARDS[0].id, dear)), practice)
+    guards = {guard.task: guard for guard in verdict.guards if guard.task.startswith("t-")}
+    assert set(guards) == {held.id for held in GUARDS[5:]} | {GUARDS[0].id}
+    assert (guards[GUARDS[0].id].pairs, guards[GUARDS[0].id].probed) == (0, 5)
+    assert (guards[dear].pairs, guards[dear].base_passed) == (5, 5)
+    tried = Counter(request.purpose for request in practice.asked if request.task.id == GUARDS[0].id)
+    assert tried == {"probe": 5}
+    assert "3 guards unharmed" in verdict.why
+    assert f"{GUARDS[0].id} could not show harm" in verdict.why
+
+
+def test_a_certificate_without_a_guard_says_so() -> None:
+    """Where no other work could have shown a harm it is accepted, as the design says, and told as narrow."""
+    verdict = sit(exam(TARGETS), ScriptedPractice(helpful))
+    assert verdict.kind is VerdictKind.ACCEPT
+    assert verdict.unguarded
+    assert "whether other work of yours suffers is not known" in verdict.why
+    bad = ScriptedPractice(lambda held, arm: helpful(held, arm) if held in TARGETS else 0.0)
+    assert sit(exam(protected=(GUARDS[0].id,)), bad).unguarded
+    assert not sit(exam(), ScriptedPractice(helpful)).unguarded
 
 
 def test_no_room_for_fresh_trials_is_said() -> None:

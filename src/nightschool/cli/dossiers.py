@@ -158,7 +158,9 @@ def shown_status(case: Dossier, parts: Parts) -> str:
     other = superseded_by(case, parts)
     if other is not None:
         return f"superseded by {other.draft.id}"
-    status = "not examined yet" if case.status is Status.DRAFT else case.status
+    status = "not examined yet" if case.status is Status.DRAFT else str(case.status)
+    if case.status is Status.IN_REVIEW and case.verdict is not None and case.verdict.unguarded:
+        status += ", other work not tried"
     return f"{status}, stale" if is_stale(case, parts) else status
 
 

@@ -11,11 +11,15 @@ from nightschool.cli.exits import ExitCode
 from nightschool.cli.opening import opening
 from nightschool.cli.options import Json, as_utf8
 from nightschool.cli.output import Output
-from nightschool.cli.render import Line
+from nightschool.cli.render import Line, Piece
 from nightschool.cli.tasks import Named
+from nightschool.rules.telling import counted
 
 if TYPE_CHECKING:
-    from nightschool.core.tasks import TaskAct
+    from collections.abc import Callable
+
+    from nightschool.core.ports import Store
+    from nightschool.core.tasks import Task, TaskAct
 
 Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept with it, and shown.")]
 MayWhy = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, if you like; kept with it.")]
@@ -30,7 +34,7 @@ def protect(task: Named, *, off: Off = False, reason: MayWhy = "", json: Json = 
     """Have a task tried in each exam before an edit is accepted, so that it can't be harmed unseen.
 
     Without this, guards are drawn at random among the tasks that an edit is not about. Only a task of the
-    exam can guard.
+    exam can guard, and only one that your agent does right without the edit: what fails anyway cannot suffer.
 
     \b
     Example:
@@ -41,7 +45,28 @@ def protect(task: Named, *, off: Off = False, reason: MayWhy = "", json: Json = 
 
     if off:
         return _say(task, TaskAct.RELEASE, reason, "protected no longer", json=json)
-    return _say(task, TaskAct.PROTECT, reason, "protected: each edit is tried on it", json=json)
+    told = "protected: each edit is tried on it"
+    return _say(task, TaskAct.PROTECT, reason, told, json=json, known=_known)
+
+
+def _known(task: Task, store: Store) -> str:
+    """Whether it can guard, as far as tries without any edit told."""
+    from nightschool.core.trials import Arm, Trial  # noqa: PLC0415 - help needs no core
+
+    scores = [
+        trial.score
+        for trial in store.find(Trial)
+        if trial.task == task.id and trial.arm is Arm.BASE and trial.score is not None
+    ]
+    if not scores:
+        return (
+            "whether your agent does it right as things are is not known yet: the next exam that comes to "
+            "its guards tries it up to 5 times, and gives it no pairs where it never passes: then it cannot "
+            "suffer"
+        )
+    passed = sum(score >= 1 for score in scores)
+    told = f"tried without an edit so far it passed {passed} of {counted(len(scores), 'time')}"
+    return told if passed else f"{told}: what never passes cannot suffer, and guards nothing"
 
 
 def withhold(task: Named, *, reason: Why = "", json: Json = False) -> ExitCode:
@@ -77,7 +102,15 @@ def retire(task: Named, *, reason: Why = "", json: Json = False) -> ExitCode:
     return _say(task, TaskAct.RETIRE, reason, "retired: it serves no more", json=json)
 
 
-def _say(which: str, act: TaskAct, reason: str, told: str, *, json: bool) -> ExitCode:
+def _say(
+    which: str,
+    act: TaskAct,
+    reason: str,
+    told: str,
+    *,
+    json: bool,
+    known: Callable[[Task, Store], str] | None = None,
+) -> ExitCode:
     from nightschool.core.tasks import TaskMark  # noqa: PLC0415
     from nightschool.stages.mark import find_task, mark  # noqa: PLC0415
 
@@ -93,8 +126,12 @@ def _say(which: str, act: TaskAct, reason: str, told: str, *, json: bool) -> Exi
             actor=parts.actor,
             reason=as_utf8("--reason", reason),
         )
+        tried = "" if known is None else known(task, parts.store)
     written = said is not None and said.id not in before
     told = told if written else "it is so already; nothing was written"
     document = {"task": task.id, "act": act, "mark": said, "written": written}
-    shown = f"nightschool tasks show {shlex.quote(task.id)}"
-    return Output(json=json).result(document, [Line(f"{task.id}: {told}", "bold"), f"next: {shown}"])
+    if tried:
+        document["tries"] = tried
+    shown = f"next: nightschool tasks show {shlex.quote(task.id)}"
+    lines: list[Piece | str] = [Line(f"{task.id}: {told}", "bold"), *([tried] if tried else []), shown]
+    return Output(json=json).result(document, lines)

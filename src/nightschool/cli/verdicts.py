@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.proposals import Certify, VerdictKind
 from nightschool.rules.gate import Policy
+from nightschool.rules.guards import told as showed
 from nightschool.rules.telling import counted, figures
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from nightschool.core.proposals import Draft, GuardReport, Verdict, VerdictCode
+    from nightschool.core.proposals import Draft, Verdict, VerdictCode
     from nightschool.core.trials import Estimate
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -37,6 +38,7 @@ LACKS: dict[VerdictCode, str] = {
     "gate-off": "The gate is off: nothing was tried.",
     "many-losses": "Too many tries were lost to the machine or the network.",
 }
+UNGUARDED = "Whether other work of yours suffers is not known: none was found that could show it."
 KEEPS = {**GAINS, VerdictKind.ACCEPT: "passed. With this edit your agent does its work no worse."}
 
 
@@ -83,7 +85,8 @@ def curve(path: Sequence[float], width: int = CURVE_WIDTH) -> str:
 def _sentence(draft: Draft, verdict: Verdict) -> str:
     if verdict.kind is VerdictKind.UNDECIDED:
         return f"not decided yet. {_lacks(verdict)}"
-    return (KEEPS if draft.certify is Certify.NOT_WORSE else GAINS)[verdict.kind]
+    told = (KEEPS if draft.certify is Certify.NOT_WORSE else GAINS)[verdict.kind]
+    return f"{told} {UNGUARDED}" if verdict.unguarded else told
 
 
 def _lacks(verdict: Verdict) -> str:
@@ -115,8 +118,8 @@ def _figures(draft: Draft, verdict: Verdict) -> list[Piece | str]:
         # With alpha the gate accepts at 1/alpha, however often it looks.
         needed = f", {figures(1 / verdict.alpha)} is needed to pass" if verdict.alpha else ""
         told.append(
-            f"  evidence {figures(verdict.wealth)}{needed}: it starts at 1, grows where the edit does better "
-            "and shrinks where it does worse"
+            f"  evidence {figures(verdict.wealth)}{needed}: it starts at 1, grows where the edit does "
+            "better and shrinks where it does worse"
         )
         told.append(Curve(path=verdict.path, needed=1 / verdict.alpha if verdict.alpha else None))
     told += scores(verdict)
@@ -165,21 +168,16 @@ def _score(arm: str, value: Estimate) -> tuple[object, ...]:
 
 def _guards(verdict: Verdict) -> list[Piece | str]:
     if not verdict.guards:
-        return ["  whether other work suffers was not tried"]
+        return [] if verdict.unguarded else ["  whether other work suffers was not tried"]
     return [
         "",
         Table(
             title="Guards: other work of yours, tried without and with the edit, that must not suffer",
             columns=("task", "pairs", "found", "could go unseen"),
             rows=[
-                (one.task, one.pairs, _harm(one), f"up to {one.unseen_loss:.0%}") for one in verdict.guards
+                (one.task, one.pairs, showed(one), f"up to {one.unseen_loss:.0%}" if one.could_show else None)
+                for one in verdict.guards
             ],
         ),
         Line("Could go unseen: with so few pairs, a loss in this share of tries might not show.", "dim"),
     ]
-
-
-def _harm(guard: GuardReport) -> str:
-    if guard.total < 0:
-        return "did worse"
-    return "unharmed" if guard.harm <= 1 else "no worse in sum"

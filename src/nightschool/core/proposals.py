@@ -131,6 +131,10 @@ VerdictCode = Literal[
 SAID_WITHOUT_A_TRY: frozenset[VerdictCode] = frozenset({"few-pairs", "few-targets", "gate-off"})
 
 
+SIDE_CHECKS = "other checks of the targets"
+"""Stands where a guard's task stands: what the targets check besides the candidate's own check."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardReport(Value):
     """What one guard showed: pairs, harm (the wealth against it), summed d."""
@@ -141,6 +145,15 @@ class GuardReport(Value):
     total: float
     unseen_loss: float
     """The loss of mean score that could have gone unseen at these pairs."""
+    base_passed: int | None = None
+    """In how many of its pairs it was passed without the edit; None: not on record."""
+    probed: int = 0
+    """So many tries without the edit, none passed, before any pair: it got none, since it cannot suffer."""
+
+    @property
+    def could_show(self) -> bool:
+        """Whether a harm could have shown: what is seldom passed without the edit has nothing to lose."""
+        return self.pairs > 0 and (self.base_passed is None or 2 * self.base_passed >= self.pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +197,12 @@ class Verdict(Record):
     @property
     def owner(self) -> str:
         return self.draft
+
+    @property
+    def unguarded(self) -> bool:
+        """Whether it was accepted without any other work that could have shown a harm."""
+        other = (guard for guard in self.guards if guard.task != SIDE_CHECKS)
+        return self.kind is VerdictKind.ACCEPT and not any(guard.could_show for guard in other)
 
     @property
     def rests_on_pairs(self) -> bool:

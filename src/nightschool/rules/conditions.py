@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nightschool.core.proposals import Certify, Draft, GuardReport, Verdict, VerdictKind
+from nightschool.core.proposals import SIDE_CHECKS, Certify, Draft, GuardReport, Verdict, VerdictKind
 from nightschool.core.values import Value
 from nightschool.rules.gate import Policy, loss_verdict, many_losses
-from nightschool.rules.guards import SIDE_CHECKS
+from nightschool.rules.guards import told
 from nightschool.rules.intervals import even_odds_p
 from nightschool.rules.pairing import Losses
 from nightschool.rules.telling import counted, figures
@@ -90,17 +90,15 @@ def _wealth(draft: Draft, verdict: Verdict, policy: Policy, *, tried: bool) -> I
     aim = "the edit does better"
     if draft.certify is Certify.NOT_WORSE:
         aim = f"the edit does not worse by more than {verdict.margin or policy.margin:.0%}"
-    evidence = (
-        "nothing was tried"
-        if wealth is None or needed is None
-        else f"{figures(wealth)}, {figures(needed)} is needed"
-    )
+    reached = "nothing was tried"
+    if wealth is not None and needed is not None:
+        reached = f"{figures(wealth)}, {figures(needed)} is needed"
     number = "" if verdict.k is None else f"; edit number {verdict.k} of this exam"
     yield Condition(
         code="enough-evidence",
         holds=None if wealth is None or needed is None else wealth >= needed,
         asked=f"the evidence that {aim} is so strong that luck alone seldom gives it",
-        found=evidence + number,
+        found=reached + number,
     )
     kinds = min(policy.won_clusters, max(policy.least_clusters, verdict.target_clusters))
     yield Condition(
@@ -123,18 +121,19 @@ def _wealth(draft: Draft, verdict: Verdict, policy: Policy, *, tried: bool) -> I
 def _guards(verdict: Verdict, policy: Policy) -> Iterator[Condition]:
     """One condition a guard, since each can block alone."""
     asked = "other work of yours does not suffer"
-    if not verdict.guards:
+    if all(guard.task == SIDE_CHECKS for guard in verdict.guards):
         accepted = verdict.kind is VerdictKind.ACCEPT
-        text = "no task was found that is done right without the edit" if accepted else "not tried"
-        yield Condition(code="guards", holds=True if accepted else None, asked=asked, found=text)
-        return
-    limit = len(verdict.guards) / policy.guard_alpha
+        none = "nobody knows: no task was found that is done right without the edit, so that it could suffer"
+        yield Condition(code="guards", holds=None, asked=asked, found=none if accepted else "not tried")
+    limit = sum(not guard.probed for guard in verdict.guards) / policy.guard_alpha
     for guard in verdict.guards:
         yield Condition(
             code="guard",
             holds=_unharmed(guard, limit, policy, verdict),
             asked=f"{asked}: {guard.task}",
-            found=(
+            found=told(guard)
+            if not guard.could_show
+            else (
                 f"{counted(guard.pairs, 'pair')}: {_in_sum(guard.total)}; the suspicion of harm starts "
                 f"at 1, is {figures(guard.harm)} now, and at {figures(limit)} the edit fails; a loss of up "
                 f"to {guard.unseen_loss:.0%} could go unseen"
@@ -151,6 +150,8 @@ def _in_sum(total: float) -> str:
 def _unharmed(guard: GuardReport, limit: float, policy: Policy, verdict: Verdict) -> bool | None:
     if guard.harm >= limit:
         return False
+    if not guard.could_show:
+        return None
     # The other checks of the targets are tried with the targets; the gate has seen that they sufficed.
     enough = (
         guard.pairs >= policy.guard_pairs or guard.task == SIDE_CHECKS or verdict.kind is VerdictKind.ACCEPT

@@ -95,7 +95,7 @@ def _grid(scale: _Scale, needed: float | None, fails: float) -> Iterator[Markup]
     right = WIDTH - RIGHT
     marked = [(1.0, "1", ""), (fails, f"{fails:g}", "fail")]
     if needed is not None:
-        marked.append((needed, f"{figures(needed)}", "pass"))
+        marked.append((needed, figures(needed), "pass"))
     taken = [scale.y(value) for value, _, _ in marked]
     powers = range(math.ceil(math.log10(scale.low)), math.floor(math.log10(scale.high)) + 1)
     tens = [10.0**power for power in powers]

@@ -231,6 +231,14 @@ def walk(pairs: Sequence[Pair], terms: Terms) -> tuple[Tally, Ruling | None, tup
     return tally, None, tuple(path)
 
 
+def compared(pairs: Sequence[Pair], terms: Terms) -> Tally:
+    """All of these pairs counted, where nothing is bet on them."""
+    tally = Tally.start(terms)
+    for pair in pairs:
+        tally = tally.after(pair.cluster, pair.base_score, pair.draft_score, loaded=pair.loaded)
+    return tally
+
+
 def silent_kinds(tally: Tally, terms: Terms) -> frozenset[str]:
     """Kinds of task that are not won, and in which enough pairs were tried, all alike."""
     enough = (kind for kind, pairs in tally.alike.items() if pairs >= terms.policy.kind_after)
@@ -247,8 +255,8 @@ def kinds_missing(tally: Tally, terms: Terms) -> Ruling | None:
         return None
     kinds = counted(lacking, "more kind")
     text = (
-        f"the evidence is there ({figures(tally.wealth.value)}, {figures(1 / terms.share)} was needed), but "
-        f"{kinds} of task must be won: it is better in {tally.won} of {terms.clusters_to_win}, and in "
+        f"the evidence is there ({figures(tally.wealth.value)}, {figures(1 / terms.share)} was needed), "
+        f"but {kinds} of task must be won: it is better in {tally.won} of {terms.clusters_to_win}, and in "
         f"{counted(len(silent), 'kind')} every pair came out alike, so no more are tried; {tally.told()}"
     )
     return Ruling(kind=VerdictKind.UNDECIDED, code="kinds-missing", why=text)

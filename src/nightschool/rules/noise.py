@@ -192,12 +192,12 @@ def _alarm(floor: NoiseFloor) -> str:
     once = f"at most once in {1 / floor.expected:.0f} calibrations"
     if floor.false_alarm:
         return (
-            f"FALSE ALARM: the wealth came to {figures(floor.highest)}, and the gate asks for "
-            f"{figures(floor.needed)}. Chance does this {once}; if it does it again, do not "
-            "trust what the gate accepts here"
+            f"FALSE ALARM: the evidence came to {figures(floor.highest)}, and the gate asks for "
+            f"{figures(floor.needed)}. Chance does this {once}; if it does it again, do not trust what the "
+            "gate accepts here"
         )
     return (
-        f"no false alarm: the wealth came to {figures(floor.highest)} at most, and the gate asks for "
+        f"no false alarm: the evidence came to {figures(floor.highest)} at most, and the gate asks for "
         f"{figures(floor.needed)} (expected: an alarm {once})"
     )
 

@@ -23,7 +23,7 @@ MADE_FOR = {
     "side": "in exams",
     "suggest": "in exams",
     "report": "for the figures after an exam",
-    "probe": "to choose guards",
+    "probe": "to find guards (other work, that must not suffer)",
     "guard": "with guards",
 }
 """What a trial's purpose is called."""

@@ -84,7 +84,7 @@ def figures(value: float) -> str:
     """Three figures of a number without a unit, such as a wealth, and never a power of ten."""
     if value >= 1e6:
         return f"{value / 1e6:,.1f} million" if value < 1e9 else "more than 1,000 million"
-    if value >= 1e3:
+    if value >= 999.5:
         return f"{int(float(f'{value:.3g}')):,}"
     return "less than 0.001" if 0 < value < 1e-3 else f"{value:.3g}"
 

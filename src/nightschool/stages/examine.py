@@ -17,15 +17,15 @@ from datetime import datetime
 from nightschool.core.errors import BudgetExhausted, NotFound, UserError
 from nightschool.core.harness import Harness
 from nightschool.core.ports import Clock, Practice, Store
-from nightschool.core.proposals import Draft, Verdict, VerdictCode, VerdictKind
+from nightschool.core.proposals import SIDE_CHECKS, Draft, GuardReport, Verdict, VerdictCode, VerdictKind
 from nightschool.core.tasks import Candidate, HoldoutVersion, Task, task_digest
 from nightschool.core.trials import Arm, Estimate, TrialRequest, WealthKey
 from nightschool.core.values import Value, digest_bytes
 from nightschool.rules import gate, pairing
 from nightschool.rules.gate import Policy, Ruling, Tally, Terms
-from nightschool.rules.guards import SIDE_CHECKS, GuardStanding, fit_as_guard, standings
+from nightschool.rules.guards import GuardStanding, fit_as_guard, never_passed, standings
 from nightschool.rules.intervals import estimate
-from nightschool.rules.telling import figures
+from nightschool.rules.telling import counted, figures
 from nightschool.stages.ledger import Ledger
 from nightschool.stages.pairs import Pairs
 
@@ -125,6 +125,8 @@ class _Sitting:
     seed: int
     batch: int
     standings: tuple[GuardStanding, ...] = ()
+    unable: tuple[GuardReport, ...] = ()
+    """Protected tasks that are never passed without the edit."""
     estimates: tuple[Estimate | None, Estimate | None] = (None, None)
     ledger: Ledger = field(init=False)
     pairs: Pairs = field(init=False)
@@ -194,15 +196,17 @@ class _Sitting:
             if not self.pairs.go_on(
                 "target", min(room, gate.pairs_needed(tally, terms)), left=self.practice.share()
             ):
-                text = "the budget ended first; the draft keeps its wealth and goes on in the next cycle"
+                text = "the budget ended first; its evidence is kept and the next run goes on"
                 return _undecided("budget-ended", f"{text}; {gate.so_far(tally, terms)}")
 
     def _tell(self, tally: Tally, terms: Terms) -> None:
         needed, kinds = 1 / terms.share, terms.clusters_to_win
-        self.practice.tell(
-            f"exam, pair {tally.pairs + 1}: evidence {figures(tally.wealth.value)} of {figures(needed)}, "
-            f"better in {min(tally.won, kinds)} of {kinds} kinds of task"
-        )
+        won = f"better in {min(tally.won, kinds)} of {kinds} kinds of task"
+        if tally.wealth.value >= needed:
+            told = f"the evidence is there, kinds of task are missing: {won}"
+        else:
+            told = f"evidence {figures(tally.wealth.value)} of {figures(needed)}, {won}"
+        self.practice.tell(f"exam, pair {tally.pairs + 1}: {told}")
 
     def _kinds_missing(self, tally: Tally) -> Ruling | None:
         """With the tasks that tell nothing, by name, and the way out."""
@@ -223,7 +227,7 @@ class _Sitting:
                 break
         pairs = self.pairs.of("suggest")
         base, draft = sum(pair.base_score for pair in pairs), sum(pair.draft_score for pair in pairs)
-        text = f"in {len(pairs)} pairs base passed {base:g}, draft {draft:g}"
+        text = f"in {len(pairs)} pairs passed {base:g} times without the edit, {draft:g} times with it"
         if not pairs:
             return _undecided("budget-ended", "the budget or lost trials left no pair to compare")
         silent = gate.never_triggered(self.terms, len(pairs), sum(pair.loaded is False for pair in pairs))
@@ -234,7 +238,10 @@ class _Sitting:
         return Ruling(kind=VerdictKind.REJECT, code="no-rise", why=f"the mean did not rise: {text}")
 
     def _guard(self, accepted: Ruling) -> Ruling:
-        unfinished = "the wealth is enough, but the budget ended before all guards were tried; goes on"
+        unfinished = (
+            "the evidence is enough, but the budget ended before it was tried whether other work of yours "
+            "(its guards) suffers; the next run goes on"
+        )
         self.practice.tell("exam: it helps; looking for other work that must not suffer")
         try:
             chosen = self._choose_guards()
@@ -263,8 +270,21 @@ class _Sitting:
         ]
         if untried:
             return _undecided("many-losses", f"guard {untried[0]} lost too many trials to speak")
-        told = f"{len(chosen)} guards unharmed" if chosen else "no guard was found that the base passes"
-        return Ruling(kind=accepted.kind, code=accepted.code, why=f"{accepted.why}; {told}")
+        return Ruling(kind=accepted.kind, code=accepted.code, why=f"{accepted.why}; {self._unharmed()}")
+
+    def _unharmed(self) -> str:
+        """How many guards could have shown a harm, and did not."""
+        guards = [guard for guard in self._guards() if guard.task != SIDE_CHECKS]
+        able = sum(guard.could_show for guard in guards)
+        rest = ", ".join(guard.task for guard in guards if not guard.could_show)
+        could_not = f"{rest} could not show harm: seldom or never passed without the edit" if rest else ""
+        if able:
+            return f"{counted(able, 'guard')} unharmed" + (f"; {could_not}" if rest else "")
+        none = "no other work was found that is done right without the edit"
+        return f"whether other work of yours suffers is not known: {could_not or none}"
+
+    def _guards(self) -> tuple[GuardReport, ...]:
+        return (*(standing.report() for standing in self.standings), *self.unable)
 
     def _standings(self, chosen: Sequence[str]) -> tuple[GuardStanding, ...]:
         targets = self.pairs.of("target")
@@ -284,38 +304,60 @@ class _Sitting:
         """All protected ones, then from the pool in its random order those that the base passes.
 
         Looked at only now: a draft that is rejected costs no guard a try. The tries are known by their
-        repeat, so asking again costs nothing. Who once served goes on: what it showed is never dropped.
+        repeat, so asking again costs nothing. Who once served goes on: what it showed is never dropped. What
+        is protected gets no pairs where none of its tries passes: it cannot suffer.
         """
-        kept = tuple(dict.fromkeys(self.exam.protected))
-        others = [task for task in self.ledger.pool if task not in kept]
         served = self.pairs.begun("guard")
+        kept = []
+        for task in dict.fromkeys(self.exam.protected):
+            self._need_room_to_look()
+            if task in served or not self._never_passes(task):
+                kept.append(task)
+        protected = set(self.exam.protected)
+        self.unable = tuple(
+            never_passed(task, self.policy.guard_tries) for task in sorted(protected - set(kept))
+        )
+        others = [task for task in self.ledger.pool if task not in protected]
         chosen = [task for task in others if task in served]
         for task in others[: self.policy.most_probed]:
             if len(chosen) >= self.policy.most_guards:
                 break
-            if self.practice.share() < min(self.policy.guard_tries, self.practice.left()):
-                raise BudgetExhausted("no job is left to look for guards")
+            self._need_room_to_look()
             if task not in chosen and self._base_passes(task):
                 chosen.append(task)
         return (*kept, *chosen)
+
+    def _need_room_to_look(self) -> None:
+        if self.practice.share() < min(self.policy.guard_tries, self.practice.left()):
+            raise BudgetExhausted("no job is left to look for guards")
+
+    def _never_passes(self, task: str) -> bool:
+        """After the first try that shows anything it is a guard."""
+        scores = self._probed(task, 0, 1)
+        if scores == [0]:
+            scores += self._probed(task, 1, self.policy.guard_tries)
+        return not any(score is None or score > 0 for score in scores)
 
     def _base_passes(self, task: str) -> bool:
         scores: list[float | None] = []
         while (fit := fit_as_guard(scores, self.policy)) is None:
             first = len(scores)
-            last = self.policy.guard_passes if first == 0 else first + 1
-            requests = [
-                TrialRequest(
-                    task=self.pairs.tasks[task],
-                    harness=self.exam.base,
-                    arm=Arm.BASE,
-                    purpose="probe",
-                    repeat=repeat,
-                )
-                for repeat in range(first, last)
-            ]
-            scores += [trial.score for trial in self.practice.trials(requests)]
+            scores += self._probed(task, first, self.policy.guard_passes if first == 0 else first + 1)
         return fit
+
+    def _probed(self, task: str, first: int, last: int) -> list[float | None]:
+        """What these tries without the edit score."""
+        requests = [
+            TrialRequest(
+                task=self.pairs.tasks[task],
+                harness=self.exam.base,
+                arm=Arm.BASE,
+                purpose="probe",
+                repeat=repeat,
+            )
+            for repeat in range(first, last)
+        ]
+        return [trial.score for trial in self.practice.trials(requests)]
 
     # The report -----------------------------------------------------------------------------------
 
@@ -351,6 +393,8 @@ class _Sitting:
         tally, _, path = gate.walk(self.pairs.of("target"), terms)
         lost = self.pairs.lost()
         entered = self.ledger.entry is not None
+        if not entered:
+            tally, path = gate.compared(self.pairs.of("suggest"), terms), ()
         return Verdict(
             draft=self.exam.draft.digest,
             kind=ruling.kind,
@@ -362,14 +406,14 @@ class _Sitting:
             k=self.ledger.entry.level if self.ledger.entry is not None else None,
             alpha=terms.share if entered else None,
             wealth=tally.wealth.value if entered else None,
-            path=path if entered else (),
-            pairs=tally.pairs if entered else len(self.pairs.of("suggest")),
+            path=path,
+            pairs=tally.pairs,
             decided=tally.decided,
             clusters_won=tally.won,
             target_clusters=terms.clusters,
             base=self.estimates[0],
             proposal=self.estimates[1],
-            guards=tuple(standing.report() for standing in self.standings),
+            guards=self._guards(),
             losses_base=sum(pair.base_lost for pair in lost),
             losses_draft=sum(pair.draft_lost for pair in lost),
             margin=terms.margin or None,
