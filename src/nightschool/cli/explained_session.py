@@ -19,7 +19,7 @@ from nightschool.core.sessions import Became
 
 if TYPE_CHECKING:
     from nightschool.core.ports import TranscriptSource
-    from nightschool.core.sessions import ReadResult, RowFate, Session, TranscriptRef
+    from nightschool.core.sessions import LeftOut, ReadResult, RowFate, Session, TranscriptRef
     from nightschool.core.tasks import Task
     from nightschool.rules.explaining import ExplainedRow
     from nightschool.stages.mine import Mined
@@ -53,13 +53,15 @@ def explain(name: str, out: Output, *, brief: bool = False) -> ExitCode:
         session = found.result.session
         mined = _mined(parts, found)
         heard, tasks = (mined.corrections if mined else ()), _made(parts, found)
-        rows = explained(session, found.fates, found.result.left_out, heard=heard, tasks=tasks)
+        none = [out for out in found.result.left_out if not _apart(found, out)]
+        rows = explained(session, found.fates, none, heard=heard, tasks=tasks)
         document = {
             "session": session and session.id,
             "source": found.source.name,
             "path": found.ref.path,
             "project": session and session.project,
             "rows": rows,
+            "left_out": found.result.left_out,
             "corrections": _corrections(found, mined),
             "tasks": [{"id": task.id, "split": task.split, "turn": task.turn} for task in tasks],
             "no_task": _no_task(found, mined),
@@ -194,6 +196,15 @@ def _made(parts: Parts, found: _Read) -> list[Task]:
     return [] if session is None else [task for task in parts.store.find(Task) if task.session == session.id]
 
 
+def _apart(found: _Read, out: LeftOut) -> bool:
+    """Whether it is none of the rows that are shown: it has no place among them, or lies in another file."""
+    return out.offset is None or out.path != found.ref.path
+
+
+def _place(out: LeftOut) -> str:
+    return f"{out.path}: " if out.offset is None else f"{out.path}, byte {out.offset}: "
+
+
 def _corrections(found: _Read, mined: Mined | None) -> list[dict[str, object]]:
     """What was heard in it, and whether that is worth an edit by now."""
     session = found.result.session
@@ -246,6 +257,8 @@ def _told(
     if hidden:
         kinds = ", ".join(f"{count} {WHAT[became]}" for became, count in sorted(hidden.items()))
         told.append(Line(f"not shown: {kinds}", "dim"))
+    apart = (out for out in found.result.left_out if _apart(found, out))
+    told += [f"not read: {_place(out)}{out.detail or out.reason}" for out in apart]
     told.append("")
     told += whole_session(session) if session is not None else []
     for one in _corrections(found, mined):

@@ -52,7 +52,8 @@ def explained(
     tasks: Iterable[Task] = (),
     words: Words = DEFAULT,
 ) -> tuple[ExplainedRow, ...]:
-    """The rows of a transcript in the order of the file. `session` is what its reader made of them."""
+    """The rows of a transcript in the order of the file, and what in it is none. `session` is what its reader
+    made of them."""
     told = _Told.of(session, heard, tasks, words) if session is not None else None
     rows = [told.row(fate) if told is not None else _plain(fate) for fate in fates]
     rows += [
