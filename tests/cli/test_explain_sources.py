@@ -47,7 +47,7 @@ def test_a_session_of_each_agent_is_told(
     ]
     here = [place for place, offset in spoiled if offset is not None and place == path]
     after = Counter(row["became"] for row in told["rows"])
-    assert after["left out"] == before["left out"] + len(here)
+    assert after["left out"] >= before["left out"] + len(here)
     assert run(["explain", str(path)]) == 0
     printed = capsys.readouterr().out
     assert all(str(place) in printed for place, _ in spoiled)
