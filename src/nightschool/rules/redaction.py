@@ -16,7 +16,6 @@ from nightschool.rules.secret_prose import without_spoken
 from nightschool.rules.secret_scan import CREDENTIAL, Scan
 from nightschool.rules.secret_values import is_secret_name, secret_when_quoted
 
-
 _ROUNDS = 4
 """A stand-in can uncover a secret beside it; more than two rounds have not been seen."""
 
