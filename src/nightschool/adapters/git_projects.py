@@ -169,7 +169,8 @@ def _root_of_gone(folder: str) -> str:
 def _neighbours(folder: Path) -> list[Path]:
     """Repositories right in a folder that have worktrees."""
     try:
-        inside = sorted(entry.path for entry in islice(os.scandir(folder), MOST_NEIGHBOURS))
+        with os.scandir(folder) as entries:
+            inside = sorted(entry.path for entry in islice(entries, MOST_NEIGHBOURS))
     except OSError:
         return []
     return [Path(path) for path in inside if os.path.isdir(f"{path}/.git/worktrees")]  # noqa: PTH112 - see _root
