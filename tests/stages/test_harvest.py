@@ -306,6 +306,6 @@ def test_progress_is_told(home: Home) -> None:
         sources=SOURCES,
         store=home.store,
         clock=home.clock,
-        progress=lambda done, total: told.append((done, total)),
+        progress=lambda step: told.append((step.done, step.total)),
     )
     assert told == [(1, 2), (2, 2)]

@@ -206,7 +206,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _told(arguments: Sequence[str]) -> int:
     """The exit code, after telling what went wrong. A defect of ours keeps its traceback."""
-    out = Output(json=wants_json(arguments))
+    out = Output(json=wants_json(arguments), stream=wants_json(arguments, ["--stream"]))
     try:
         _need_home()
         # Not through typer's own main: it would swallow a broken pipe and an interrupt.
@@ -247,10 +247,10 @@ def _asked(arguments: Sequence[str]) -> list[str]:
     return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else list(arguments)
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
+def wants_json(arguments: Sequence[str], flags: Sequence[str] = ("--json", "--stream")) -> bool:
     """Whether errors are to be documents too, those of reading the arguments included."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in own
+    return not set(flags).isdisjoint(own)
 
 
 def _tell(

@@ -79,12 +79,17 @@ def corrections(
 
 
 def _read(parts: Parts, out: Output) -> HarvestReport:
-    from nightschool.stages.harvest import harvest  # noqa: PLC0415 - help needs no stage
+    from nightschool.cli.harvested import Reading  # noqa: PLC0415 - help needs no stage
+    from nightschool.stages.harvest import harvest  # noqa: PLC0415
 
     request = parts.harvest_request(everything=True)
     with out.progress("reading") as steps:
         return harvest(
-            request, sources=parts.sources(), store=parts.store, clock=parts.clock, progress=steps.at
+            request,
+            sources=parts.sources(),
+            store=parts.store,
+            clock=parts.clock,
+            progress=Reading(steps).at,
         )
 
 

@@ -6,11 +6,12 @@ import os
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nightschool.cli.exits import ExitCode
+from nightschool.cli.harvested import Reading, Stream, summary
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.reading import Since, Source, reading, typed, while_busy
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nightschool.core.sessions import Session
-    from nightschool.stages.harvest import HarvestReport, HarvestRequest
+    from nightschool.stages.harvest import HarvestReport, HarvestRequest, Step
     from nightschool.wiring import Parts
 
 Paths = Annotated[
@@ -42,6 +43,10 @@ NAMED = 10
 """Files that are named with what is wrong with them."""
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read without storing anything.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before much is stored from a folder.")]
+Lines = Annotated[
+    bool,
+    typer.Option("--stream", help="Print each session as it is read: JSON, one on a line, with its turns."),
+]
 DEEPEST = 5
 """Below an agent's own folder no session lies deeper."""
 MANY = 500
@@ -52,7 +57,7 @@ STOPPED = (
 )
 
 
-def harvest(
+def harvest(  # noqa: PLR0913 - one parameter an option
     paths: Paths = None,
     *,
     source: Source = None,
@@ -62,6 +67,7 @@ def harvest(
     dry_run: DryRun = False,
     yes: Yes = False,
     json: Json = False,
+    stream: Lines = False,
 ) -> ExitCode:
     """Read sessions, and tell what each holds: turns, tool calls, errors, refusals, corrections.
 
@@ -70,23 +76,24 @@ def harvest(
     them, those too that were read before; the agent of a path is recognised by content unless --source says
     it. No model is called and no file of yours changes.
 
+    With --stream what is left out stands in the line of its session, or in a line with no id. A session that
+    lies in several files comes again with more of it: its last line counts.
+
     \b
     Example:
       nightschool harvest --since 7d
       nightschool harvest session.jsonl --dry-run --json
+      nightschool harvest --all --stream | jq -c 'select(.id) | [.id, (.signals | length)]'
     """
     from nightschool.cli.when import moment, within  # noqa: PLC0415 - help needs no store
 
-    out = Output(json=json)
+    out = Output(json=json or stream, stream=stream)
     named = _named(paths, root)
     with reading(source, fleeting=dry_run) as parts:
-        begins = moment(since, parts.clock.now())
+        begins, rooted = moment(since, parts.clock.now()), cache(parts.projects.root)
         explicit = named if begins is None else _changed(parts, named, begins)
         if named and not explicit:
-            return out.result(
-                {"sessions": [], "new": [], "left_out": [], "forgotten": (), "postponed": 0},
-                [f"nothing in {named[0]} changed since {since}"],
-            )
+            return _nothing(out, f"nothing in {named[0]} changed since {since}")
         if not (dry_run or yes):
             _ask_about_strange(parts, explicit, out)
         forgotten = () if dry_run else parts.forget_due()
@@ -97,35 +104,58 @@ def harvest(
             recognise=len(source or ()) != 1,
             dry_run=dry_run,
         )
-        report = while_busy(lambda: _read(parts, request, out), out)
+        lines = Stream(out, lambda one: _plain_row(one, rooted), lambda one: within(one, begins))
+        report = while_busy(lambda: _read(parts, request, out, lines if stream else None), out)
         known = _known(parts, report)
         wanted = known if (everything or begins) and not named else report.sessions
         listed = [session for session in wanted if within(session, begins)]
-        rows = _rows(listed, known, cache(parts.projects.root))
-    new = [session.id for session in listed if session.id in report.fresh]
-    document = {
+        if stream:
+            out.note(*forgotten)
+            lines.rest(listed, report.left_out)
+            return ExitCode.DONE
+        rows = _rows(listed, known, rooted)
+    told = _document(report, rows, forgotten)
+    return out.result(told, [*forgotten, *_pieces(report, rows, told["new"], dry_run=dry_run)])
+
+
+def _nothing(out: Output, why: str) -> ExitCode:
+    if out.stream:
+        return ExitCode.DONE
+    return out.result({"sessions": [], "new": [], "left_out": [], "forgotten": (), "postponed": 0}, [why])
+
+
+def _document(
+    report: HarvestReport, rows: Sequence[dict[str, object]], forgotten: Sequence[str]
+) -> dict[str, Any]:
+    return {
         "sessions": rows,
-        "new": new,
+        "new": [row["id"] for row in rows if row["id"] in report.fresh],
         "left_out": report.left_out,
         "forgotten": forgotten,
         "postponed": report.postponed,
     }
-    return out.result(document, [*forgotten, *_pieces(report, rows, new, dry_run=dry_run)])
 
 
-def _read(parts: Parts, request: HarvestRequest, out: Output) -> HarvestReport:
+def _read(parts: Parts, request: HarvestRequest, out: Output, lines: Stream | None) -> HarvestReport:
     from nightschool.rules.corrections import enough  # noqa: PLC0415
     from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
 
     try:
         with out.progress("reading") as steps:
+            meter = Reading(steps)
+
+            def progress(step: Step) -> None:
+                meter.at(step)
+                if lines is not None:
+                    lines.at(step)
+
             return read(
                 request,
                 sources=parts.sources(),
                 store=parts.store,
                 clock=parts.clock,
                 enough=enough,
-                progress=steps.at,
+                progress=progress,
             )
     except KeyboardInterrupt:
         if not request.dry_run:
@@ -215,10 +245,7 @@ def _rows(
     }
     counted = {session.id: session for session in without_copies(known) if session.id in ids}
     return [
-        {
-            **_row(counted[session.id], corrected.get(session.id, 0)),
-            "root": root(session.project) if session.project else None,
-        }
+        {**_plain_row(counted[session.id], root), "corrections": corrected.get(session.id, 0)}
         for session in listed
     ]
 
@@ -230,7 +257,8 @@ def _corrected(session: Session, fresh: frozenset[int]) -> int:
     return sum(found.kind is SignalKind.CORRECTION and found.turn in fresh for found in signals(session))
 
 
-def _row(session: Session, corrected: int) -> dict[str, object]:
+def _plain_row(session: Session, root: Callable[[str], str]) -> dict[str, object]:
+    """What a session says of itself alone."""
     from nightschool.rules.sessions import ending  # noqa: PLC0415
 
     return {
@@ -238,13 +266,13 @@ def _row(session: Session, corrected: int) -> dict[str, object]:
         "source": session.source,
         "agent_version": session.agent_version,
         "project": session.project,
+        "root": root(session.project) if session.project else None,
         "started_at": session.started_at,
         "ended_at": session.ended_at,
         "human_turns": len(session.human_turns),
         "tool_calls": len(session.calls),
         "tool_errors": session.tool_errors,
         "refusals": session.refusals,
-        "corrections": corrected,
         "ending": ending(session),
         "tokens_in": session.spent and session.spent.input,
         "tokens_out": session.spent and session.spent.output,
@@ -259,6 +287,7 @@ def _pieces(
     from nightschool.rules.telling import counted, left_out  # noqa: PLC0415
 
     pieces: list[Piece | str] = [_table(rows, new)] if rows else []
+    pieces += [Line(), summary(rows, new, _name), Line()] if len(rows) > 1 else []
     files = f"{counted(report.files, 'file')} read"
     if report.unchanged:
         files += f", {report.unchanged} unchanged since they were read before"

@@ -36,8 +36,9 @@ EVERY = 25
 class Steps(Protocol):
     """How far something is."""
 
-    def at(self, done: int, total: int | None = None, text: str = "") -> None:
-        """`done` of `total` (None: unknown); `text` says what goes on."""
+    def at(self, done: int, total: int | None = None, text: str = "", beside: str = "") -> None:
+        """`done` of `total` (None: unknown); `text` says what goes on, `beside` what changes all the time and
+        is told by a bar alone."""
         ...
 
 
@@ -46,18 +47,27 @@ class Output:
     """What a command prints to."""
 
     json: bool = False
+    stream: bool = False
+    """The document is one line, like those that were told before it."""
 
     def result(
         self, document: object, pieces: Iterable[Piece | str] = (), code: ExitCode = ExitCode.DONE
     ) -> ExitCode:
         """The result of a command, its last act: the document or the pieces. Gives the code back."""
         if self.json:
-            stream, text = _stdout(), json_text(document) + "\n"
-            wide = (stream.encoding or "utf-8").lower().replace("_", "-").startswith("utf")
-            self._write(stream, text if wide else ascii_json(text))
+            self.line(document) if self.stream else self._document(json_text(document))
         else:
             self.show(*pieces)
         return code
+
+    def line(self, document: object) -> None:
+        """One of many documents, on a line of its own, at once."""
+        self._document(json_text(document, indent=None))
+
+    def _document(self, text: str) -> None:
+        stream = _stdout()
+        wide = (stream.encoding or "utf-8").lower().replace("_", "-").startswith("utf")
+        self._write(stream, (text if wide else ascii_json(text)) + "\n")
 
     def show(self, *pieces: Piece | str) -> None:
         """A part of a result that is told as it comes. With `--json` nothing: the document has it."""
@@ -116,7 +126,8 @@ class PlainSteps:
         self._what = what
         self._told: tuple[int, str] | None = None
 
-    def at(self, done: int, total: int | None = None, text: str = "") -> None:
+    def at(self, done: int, total: int | None = None, text: str = "", beside: str = "") -> None:
+        del beside
         now = (done * TENTHS // total if total else done // EVERY, text)
         if now == self._told:
             return
@@ -134,10 +145,11 @@ class Bar:
         self._task = task
         self._what = what
 
-    def at(self, done: int, total: int | None = None, text: str = "") -> None:
+    def at(self, done: int, total: int | None = None, text: str = "", beside: str = "") -> None:
         from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
 
-        words = Text(printable(f"{self._what}: {text}" if text else self._what))
+        told = ", ".join(words for words in (beside, text) if words)
+        words = Text(printable(f"{self._what}: {told}" if told else self._what))
         of = len(f"{total or '?'}")
         count = max(len(f"{done}"), of) + 1 + of
         words.truncate(max(self._bars.console.width - count - BAR - 2, 1), overflow="ellipsis")
@@ -153,9 +165,9 @@ def styled(stream: TextIO) -> bool:
     )
 
 
-def json_text(document: object) -> str:
+def json_text(document: object, *, indent: int | None = 2) -> str:
     """One JSON document. Unknown is null; times are ISO 8601, spans are seconds."""
-    return json_safe(json.dumps(plain(document), ensure_ascii=False, allow_nan=False, indent=2))
+    return json_safe(json.dumps(plain(document), ensure_ascii=False, allow_nan=False, indent=indent))
 
 
 def plain(value: object) -> Any:  # noqa: PLR0911 - a flat table of types

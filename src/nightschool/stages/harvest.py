@@ -34,8 +34,24 @@ _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 Cursor = TypeVar("Cursor", Offset, Window)
 Enough = Callable[[Sequence[Session]], bool]
 """Whether what is known is enough to learn from."""
-Progress = Callable[[int, int], None]
-"""Told how many files are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Value):
+    """One more file is done."""
+
+    done: int
+    """Files so far, of `total` that are known of now."""
+    total: int
+    source: str
+    size: int
+    """Bytes that were new in it; 0 where it holds several sessions, and it is not known which are whose."""
+    session: Session | None
+    """Whole, where it has something new. It comes again if a later file has more of it."""
+    left_out: tuple[LeftOut, ...]
+
+
+Progress = Callable[[Step], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,43 +263,60 @@ class _Run:
             if self._full():
                 outside = inside[index:] + outside
                 break
-            self._read(source, ref)
+            told = len(self.left_out)
+            size, session = self._read(source, ref)
             if self.progress is not None:
-                self.progress(self.files, total)
+                self.progress(
+                    Step(
+                        done=self.files,
+                        total=total,
+                        source=source.name,
+                        size=size,
+                        session=session,
+                        left_out=tuple(self.left_out[told:]),
+                    )
+                )
         self.waiting = outside
         self.flush()
 
-    def _read(self, source: TranscriptSource, ref: TranscriptRef) -> None:
+    def _read(self, source: TranscriptSource, ref: TranscriptRef) -> tuple[int, Session | None]:
+        """How many bytes were new in a file, and the session that has something new by it."""
         before = self.offsets.get(ref.id)
         result = source.read(ref, before)
         self.files += 1
+        known = 0 if before is None or result.restarted else before.size
+        size = 0 if ref.part else max(0, ref.size - known)
+        return size, self._taken(ref, result, before)
+
+    def _taken(self, ref: TranscriptRef, result: ReadResult, before: Offset | None) -> Session | None:
         named = bool(self.request.roots.explicit)
         # A file that vanished since the look is no one's fault; one that a person named is missed.
         self.left_out += [out for out in result.left_out if named or out.reason != "vanished"]
         session = result.session
         if session is None:
             self._keep(None, result.offset)
-            return
+            return None
         known = self.sessions.get(session.id) or self.store.get(Session, session.id)
         # The whole of it: what an earlier part holds keeps the rest out too.
         whole = _joined(known, session, result)
         why = self.request.ignoring.session(whole, changed=ref.mtime)
         if why is not None:
             self._skip(ref, whole, why, stored=known is not None)
-            return
+            return None
         reason = _unwanted(session)
         if reason is not None:
             self.left_out.append(_left_out(session, reason))
             self._keep(None, result.offset)
-            return
+            return None
         # Without a cursor it is new to the caller, also where the session is stored: see refused logins.
         if before is None or whole != known:
             self.fresh.add(whole.id)
         elif not named:
             self._keep(None, result.offset)  # only touched: there is nothing new in it
-            return
+            return None
         self.sessions[whole.id] = whole
         self._keep(whole, result.offset)
+        return whole if whole.id in self.fresh else None
 
     def _skip(self, ref: TranscriptRef, session: Session, why: Why, *, stored: bool) -> None:
         """Nothing of it is stored, not even the name of its file."""

@@ -61,7 +61,7 @@ class Preparation:
             store=self.store,
             clock=self.clock,
             enough=self._enough,
-            progress=lambda done, total: self.progress("reading sessions", done, total),
+            progress=lambda step: self.progress("reading sessions", step.done, step.total),
         )
         sessions = self.store.find(Session)
         mined = mine(
