@@ -113,17 +113,33 @@ def test_a_journal_is_what_came_of_its_lines(tmp_path: Path) -> None:
     assert [out.offset for out in result.left_out] == [path.read_bytes().index(b"\n{\n") + 1]
 
 
-def test_a_journal_may_set_all_messages_anew(tmp_path: Path) -> None:
-    """As today's version does for what it puts in at the beginning: what is not among them is gone."""
+def test_what_is_set_anew_takes_nothing_back(tmp_path: Path) -> None:
+    """Where a request was cancelled or the session compressed, all that is gone from what the model is told
+    happened all the same, and what stands in its place the client wrote; elsewhere what is new counts."""
     rows: list[dict[str, Any]] = [
         HEAD,
         {"$set": {"messages": [said(1, "user", "<session_context>x</session_context>"), 7, {"$set": {}}]}},
         said(2, "user", "go"),
-        said(3, "gemini", "Going."),
-        {"$set": {"messages": [said(2, "user", "go"), said(4, "user", "on")]}},
+        said(3, "gemini", "Going.", toolCalls=[call(1, "success")]),
+        {
+            "$set": {
+                "messages": [said(2, "user", "go"), said(4, "user", "A summary."), said(5, "gemini", "Ok.")]
+            }
+        },
+        said(6, "user", "on"),
     ]
     session = session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows))
-    assert [turn.text for turn in session.turns] == ["go", "on"]
+    assert [turn.text for turn in session.turns] == ["go", "Going.", "on"]
+    assert len(session.calls) == 1
+    grown = [*rows[:4], {"$set": {"messages": [*(said(n, "user", str(n)) for n in (1, 2, 3, 4))]}}]
+    assert words(session_of(SOURCE, write_rows(tmp_path / "y.jsonl", grown)))[-1] == "4"
+
+
+def test_a_skill_is_activated_by_a_call(tmp_path: Path) -> None:
+    """The call names the skill that it loads."""
+    made = call(1, "success") | {"name": "activate_skill", "args": {"name": "greeting"}}
+    rows = [said(1, "user", "go"), said(2, "gemini", "", toolCalls=[made])]
+    assert session_of(SOURCE, document(tmp_path / "x.json", rows)).skills == ("greeting",)
 
 
 def test_what_the_client_put_in_is_no_persons(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Transcripts of Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.json`, since 0.39 `.jsonl`.
 
 A `.json` file is one document that is saved over and over. A `.jsonl` file is a journal: a head, messages, a
-message again (by its id) when calls were added to it, `$set` for the head, `$rewindTo` where the person went
-back to a message. Either is read whole whenever it changed, and the newest copy of a message counts.
+message again (by its id) when calls were added to it, `$set` for the head or for what the model is told from
+there on, `$rewindTo` where the person went back to a message. Either is read whole whenever it changed, and the
+newest copy of a message counts.
 
 The rows name no folder. `.project_root` beside `chats`, which newer versions write, does; without it a
 session names no project.
@@ -41,7 +42,7 @@ _NOTES = frozenset({"info", "warning", "error"})
 _KINDS = frozenset({"user", "gemini"}) | _NOTES
 _NOT_TYPED = ("System: Please continue.", "<session_context>")
 """How user rows begin that the client put in."""
-_TAKEN_OUT = (Became.LEFT_OUT, "taken out of the session")
+_SHORTENED = (Became.LEFT_OUT, "put in by the client where it shortened the session")
 _DENIED = ("did not allow", "denied")
 _CANCELLED = "Request cancelled."
 
@@ -114,12 +115,15 @@ class _Standing:
             yield f"messages must be a list, not {kind_of(messages)}"
 
     def _set(self, row: Row, messages: list[Any]) -> Iterator[str]:
-        """All messages anew: what is not among them is gone from the session."""
+        """What the model is told from here on. What is not among it happened all the same: it went when a
+        request was cancelled or the session compressed, and what is new then the client wrote."""
         named = {word(message.get("id")) for message in messages if isinstance(message, dict)}
-        self._leave([name for name in self._living if name not in named], _TAKEN_OUT)
+        shortened = any(name not in named for name in self._living)
         for message in messages:
             if not isinstance(message, dict):
                 yield f"a message must be an object, not {kind_of(message)}"
+            elif shortened and word(message.get("id")) not in self._living:
+                self.rows.append(row._replace(value=message, fate=_SHORTENED))
             elif "$set" not in message and "$rewindTo" not in message:
                 yield from self.take(row._replace(value=message))
 
@@ -134,6 +138,11 @@ class _Reading(Reading[Carry]):
 
     def kind(self, value: Mapping[str, Any]) -> str:
         return word(value.get("type")) or next((key for key in value if key[:1] == "$"), "head")
+
+    def skills_of(self, name: str, given: object, command: str | None) -> Sequence[str]:
+        del command
+        skill = given.get("name") if name == "activate_skill" and isinstance(given, dict) else None
+        return (skill,) if isinstance(skill, str) else ()
 
     def take(self, value: Mapping[str, Any]) -> None:
         self.knows(value)
