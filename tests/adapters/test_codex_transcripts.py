@@ -173,6 +173,7 @@ def test_prompts_of_a_review_are_codexs_own(tmp_path: Path) -> None:
         ("Chunk ID: 1\nProcess running with session ID 3\nOutput:\n", "ok", None),
         ("apply_patch verification failed: no such lines", "error", None),
         ("aborted by user after 10.2s", "unknown", None),
+        ("Wall time: 1.2 seconds\naborted by user", "unknown", None),
         ('exec_command failed: Rejected("rejected by user")', "refused", None),
         ('{"output":"x","metadata":{"exit_code":1}}', "error", 1),
         ([{"text": "Script"}, {"text": '{"exit_code":0}'}, {"text": '{"exit_code": 4'}], "error", 4),

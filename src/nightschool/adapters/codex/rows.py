@@ -46,6 +46,7 @@ _LISTED = re.compile(r"^- ([\w:.-]{1,200}): [^\n]*SKILL\.md\)$", re.MULTILINE)
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})\s*$", re.MULTILINE)
 _HEAD = 600
 _PRINTED_CODE = re.compile(r'(?<!\\)"exit_code"\s*:\s*(-?\d{1,10})(?!\d)')
+_ABORTED = re.compile(r"(?:Wall time: [\d.]+ seconds\n)?aborted by user")
 _TOOL_FAILED = re.compile(
     r"\s*(?:apply_patch verification failed|exec_command failed|failed to parse (?:function|exec)|"
     r"unsupported (?:custom tool )?call|write_stdin failed|execution error|Script failed)"
@@ -161,7 +162,7 @@ def _failed(head: str) -> CallStatus | None:
     """What became of a call for which the tool itself speaks, in place of a result."""
     if "\nOutput:" not in head and _REJECTED.search(head):
         return CallStatus.REFUSED
-    if head.startswith("aborted by user"):
+    if _ABORTED.match(head):
         return CallStatus.UNKNOWN
     return CallStatus.ERROR if _TOOL_FAILED.match(head) else None
 
