@@ -51,13 +51,22 @@ def block(act: Act, body: Mapping[str, Any], identity: str) -> dict[str, Any]:
             content = [{"type": "output_text", "text": act.text, "annotations": []}]
             return {"type": "message", "id": f"msg_{identity}", "role": "assistant", "content": content}
         case Use():
-            return _call(identity, act.tool, act.arguments)
+            namespace = _namespace(act.tool, body)
+            return _call(identity, act.tool, act.arguments) | ({"namespace": namespace} if namespace else {})
         case Write():
             return _shell(heredoc(act.path, act.content), body, identity)
         case Shell():
             return _shell(act.command, body, identity)
         case Fault():
             raise TypeError("a fault is no output item")
+
+
+def _namespace(tool: str, body: Mapping[str, Any]) -> str | None:
+    """The namespace that this request offers the tool in, if any."""
+    spaces = [space for space in body.get("tools", []) if space.get("type") == "namespace"]
+    return next(
+        (space["name"] for space in spaces if tool in {one.get("name") for one in space["tools"]}), None
+    )
 
 
 def _shell(command: str, body: Mapping[str, Any], identity: str) -> dict[str, Any]:

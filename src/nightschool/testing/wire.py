@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ _PUT_IN = (
     "[Request interrupted",
     "Base directory for this skill:",
 )
+_TAGGED = re.compile(r"\A(?:\s*<([\w-]+)[^>]*>.*?</\1>\s*)+", re.DOTALL)
 _SHELLS = ("bash", "run_shell_command", "shell")
 """What agents that are not told apart by their API call their shell: OpenCode, pi and Copilot, Gemini CLI."""
 _WRITERS = (
@@ -55,8 +57,13 @@ def texts(value: Any) -> Iterable[str]:
 def spoken(content: Any) -> str:
     """The words of a message that are the human's own: no block that the agent put in."""
     blocks = [{"text": content}] if isinstance(content, str) else content
-    own = (block.get("text", "") for block in blocks if isinstance(block, Mapping))
+    own = (_behind_tags(block.get("text", "")) for block in blocks if isinstance(block, Mapping))
     return "\n".join(text for text in own if text and not injected(text))
+
+
+def _behind_tags(text: str) -> str:
+    """A text without the tagged blocks that some agents put before the human's words."""
+    return _TAGGED.sub("", text)
 
 
 def injected(text: str) -> bool:
