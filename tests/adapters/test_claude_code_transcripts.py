@@ -284,6 +284,22 @@ def test_an_interruption_belongs_to_the_agents_turn(tmp_path: Path) -> None:
     ]
 
 
+def test_a_command_that_is_stopped_is_not_turned_down(tmp_path: Path) -> None:
+    """The result says the same of both; the notice of the stop names the reply that it cut short."""
+    notice = [{"type": "text", "text": "[Request interrupted by user for tool use]"}]
+    session = read(
+        tmp_path,
+        claude("user", 1, "go"),
+        claude_call(2, "Bash", command="rm x"),
+        claude_result(3, 2, "The user doesn't want to proceed with this tool use.", error=True),
+        claude_call(4, "Bash", command="sleep 100"),
+        claude_result(5, 4, "The user doesn't want to proceed with this tool use.", error=True),
+        claude("user", 6, notice) | {"interruptedMessageId": "m"},
+    )
+    assert [call.status.value for call in session.calls] == ["refused", "unknown"]
+    assert [turn.interrupted for turn in session.turns] == [False, True]
+
+
 SECRET = re.compile(r"tok_q{200,}")
 
 

@@ -88,6 +88,45 @@ def test_a_task_above_makes_no_sub_agent(tmp_path: Path) -> None:
     assert counted(session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows))) == ("1", "0", "0", "0")
 
 
+def test_a_no_stands_in_the_answer_to_the_question(tmp_path: Path) -> None:
+    """Since 1.0 the failed call says only that it was denied; that a person did so, the answer says."""
+    asked = [{"toolCallId": f"c{number}", "name": "bash"} for number in (1, 2)]
+    denied = {"success": False, "error": {"code": "denied", "message": "denied"}}
+    no = {"kind": "denied-interactively-by-user", "feedback": "not that"}
+    rows = [
+        copilot_start(),
+        copilot(1, "assistant.message", content="", toolRequests=asked),
+        copilot(2, "permission.completed", toolCallId="c1", result=no),
+        copilot(3, "tool.execution_complete", toolCallId="c1", **denied),
+        copilot(4, "permission.completed", toolCallId="c2", result={"kind": "denied-by-rules"}),
+        copilot(5, "tool.execution_complete", toolCallId="c2", **denied),
+    ]
+    session = session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows))
+    assert [(call.status.value, call.result) for call in session.calls] == [
+        ("refused", "not that"),
+        ("error", "denied"),
+    ]
+
+
+def test_a_command_that_failed_is_an_error(tmp_path: Path) -> None:
+    """The tool itself succeeded in running it; how the command ended stands beside that."""
+    asked = [{"toolCallId": f"c{code}", "name": "bash"} for code in (0, 2)]
+    rows = [copilot_start(), copilot(1, "assistant.message", content="", toolRequests=asked)]
+    rows += [
+        copilot(
+            2 + code,
+            "tool.execution_complete",
+            toolCallId=f"c{code}",
+            success=True,
+            result={"content": "x"},
+            shellExecution={"exitCode": code},
+        )
+        for code in (0, 2)
+    ]
+    session = session_of(SOURCE, write_rows(tmp_path / "x.jsonl", rows))
+    assert [(call.status.value, call.exit_code) for call in session.calls] == [("ok", 0), ("error", 2)]
+
+
 def test_the_session_is_named_by_its_place(tmp_path: Path) -> None:
     """Where its first event is damaged: by the folder, before 1.0 by the file."""
     rows = [copilot(1, "user.message", content="go")]

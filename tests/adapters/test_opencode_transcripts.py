@@ -106,6 +106,17 @@ def test_trees_of_earlier_versions_give_their_figures(
     assert {one.project for one in sessions} <= {"/tmp/large", "/tmp/repo", "/tmp/drift"}
 
 
+def test_a_command_that_was_stopped_is_not_done(database: Store, home: Path) -> None:
+    """It is written as completed, without an exit code, and its output says who ended it."""
+    cut = "(no output)\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
+    database.session("ses_a", 1)
+    database.message("ses_a", "user", said("go"))
+    stopped = call(1, output=cut, metadata={"exit": None})
+    quoted = call(2, output=cut, metadata={"exit": 0})
+    database.message("ses_a", "assistant", stopped, quoted)
+    assert [one.status for one in found(home)["ses_a"].calls] == [CallStatus.UNKNOWN, CallStatus.OK]
+
+
 def test_sessions_of_a_database_in_use(database: Store, home: Path) -> None:
     """What lies in the log of a writer at work is read too, calls with what they gave; no file changes."""
     database.session("ses_a", 1)

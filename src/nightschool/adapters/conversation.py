@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from nightschool.core.ports import Redact
-from nightschool.core.sessions import LateResult, Speaker, ToolCall, Turn, row_id
+from nightschool.core.sessions import CallStatus, LateResult, Speaker, ToolCall, Turn, row_id
 from nightschool.core.spent import Spent, all_spent
 from nightschool.core.values import digest_of
 
@@ -177,6 +177,13 @@ class Conversation:
             last.went_back = True
         elif last is not None:
             self._turns[-1] = replace(last, went_back=True)
+
+    def cut_short(self, calls: Iterable[str]) -> None:
+        """These calls were stopped while they ran: nobody had turned them down."""
+        for call_id in filter(None, map(self.call_id, calls)):
+            turn = self._calls.get(call_id)
+            if turn is not None:
+                turn.calls[call_id] = replace(turn.calls[call_id], status=CallStatus.UNKNOWN)
 
     def interrupted(self, place: Place) -> None:
         """A person stopped the agent, also where it had not yet said anything."""

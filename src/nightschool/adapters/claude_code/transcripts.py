@@ -71,6 +71,8 @@ class _Reading(Reading[_Carry]):
         self._seen: set[str] = set()
         self._ids: dict[str, str] = {}
         self._queued = False
+        self._turned_down: list[str] = []
+        """The calls that the last results say were turned down."""
         if self._carry.sidechain is None and Path(file.path).name.startswith("agent-"):
             self._carry.sidechain = True
 
@@ -138,6 +140,7 @@ class _Reading(Reading[_Carry]):
             return
         self.model(message.get("model"))
         self._took(message)
+        self._turned_down.clear()
         for block in parts:
             match block.get("type"):
                 case "text":
@@ -166,7 +169,11 @@ class _Reading(Reading[_Carry]):
             return
         self._talk.loaded(named_skill(value, parts))
         prompt = prompt_of(value, parts)
-        if prompt.interrupted and (prompt.plainly or not self._carry.refused):
+        if prompt.interrupted and value.get("interruptedMessageId") is not None:
+            # Its results say the same of a call that was stopped while it ran as of one that was turned down.
+            self._talk.cut_short(self._turned_down)
+            self.interrupted()
+        elif prompt.interrupted and (prompt.plainly or not self._carry.refused):
             self.interrupted()
         elif prompt.interrupted:
             self.became(Became.COPY, "the notice of a call that was turned down, which counts already")
@@ -182,7 +189,9 @@ class _Reading(Reading[_Carry]):
             status = CallStatus.REFUSED if REFUSED in text else CallStatus.ERROR
             found = _EXIT_CODE.match(text)
             code = int(found.group(1)) if found else None
-        self._carry.refused = self._carry.refused or status is CallStatus.REFUSED
+        if status is CallStatus.REFUSED:
+            self._carry.refused = True
+            self._turned_down.append(str(part.get("tool_use_id")))
         self.answered(part.get("tool_use_id"), text, status, code)
 
     def _attachment(self, value: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ SOURCE = "copilot"
 HOME = AgentHome(variable="COPILOT_HOME", usual=".copilot", sessions=("session-state",))
 _FAMILIES = ("session", "user", "assistant", "tool", "system", "hook", "subagent", "permission", "skill")
 _REJECTED = frozenset({"rejected", "denied-interactively-by-user"})
-"""Codes of a failure that is a person's no."""
+"""Codes of a failure, and kinds of an answer, that are a person's no."""
 
 
 class _Reading(Reading[Carry]):
@@ -69,6 +69,8 @@ class _Reading(Reading[Carry]):
                 self._reply(told)
             case "tool.execution_complete":
                 self._result(told)
+            case "permission.completed":
+                self._answer(told)
             case "skill.invoked":
                 self.became(Became.FACTS, "a skill was loaded")
                 self._talk.loaded(word(told.get("name")))
@@ -96,11 +98,20 @@ class _Reading(Reading[Carry]):
     def _result(self, told: Mapping[str, Any]) -> None:
         result, error = told.get("result"), told.get("error")
         text = word(result.get("content")) if isinstance(result, dict) else None
-        status = CallStatus.OK if told.get("success") is True else CallStatus.ERROR
+        shell = told.get("shellExecution")
+        code = shell.get("exitCode") if isinstance(shell, dict) else None
+        code = code if type(code) is int else None
+        status = CallStatus.OK if told.get("success") is True and not code else CallStatus.ERROR
         if isinstance(error, dict):
             text = word(error.get("message")) or text
             status = CallStatus.REFUSED if word(error.get("code")) in _REJECTED else status
-        self.answered(told.get("toolCallId"), text, status)
+        self.answered(told.get("toolCallId"), text, status, code)
+
+    def _answer(self, told: Mapping[str, Any]) -> None:
+        """A person's no, which the call's own end calls a denial like any other."""
+        result = told.get("result")
+        if isinstance(result, dict) and result.get("kind") in _REJECTED:
+            self.answered(told.get("toolCallId"), result.get("feedback"), CallStatus.REFUSED)
 
     def session_id(self) -> str:
         """The folder's name is the session's, before 1.0 the file's own."""

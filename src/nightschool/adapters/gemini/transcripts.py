@@ -2,8 +2,8 @@
 
 A `.json` file is one document that is saved over and over. A `.jsonl` file is a journal: a head, messages, a
 message again (by its id) when calls were added to it, `$set` for the head or for what the model is told from
-there on, `$rewindTo` where the person went back to a message. Either is read whole whenever it changed, and the
-newest copy of a message counts.
+there on, `$rewindTo` where the person went back to a message. Either is read whole whenever it changed, and
+the newest copy of a message counts.
 
 The rows name no folder. `.project_root` beside `chats`, which newer versions write, does; without it a
 session names no project.

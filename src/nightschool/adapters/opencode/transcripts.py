@@ -25,6 +25,8 @@ from nightschool.core.values import digest_of
 SOURCE = "opencode"
 HOME = AgentHome(variable="XDG_DATA_HOME", usual=".local/share", sessions=("opencode",))
 TREE = ("storage", "session")
+_CUT_SHORT = "User aborted the command\n</shell_metadata>"
+"""How the output of a command ends that a person stopped."""
 _REJECTED = "rejected permission"
 _RUN_DENIES = "question"
 """What `opencode run` forbids: nobody is there to answer."""
@@ -118,6 +120,8 @@ def _judged(state: Mapping[str, Any]) -> tuple[CallStatus | None, int | None]:
             return CallStatus.REFUSED, code
         case "error":
             return CallStatus.ERROR, code
+        case "completed" if code is None and (word(state.get("output")) or "").rstrip().endswith(_CUT_SHORT):
+            return CallStatus.UNKNOWN, code
         case "completed" | "success":
             return (CallStatus.ERROR if code else CallStatus.OK), code
     return None, None
