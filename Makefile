@@ -6,7 +6,7 @@ AGENTS := tests/agents
 NEWEST := build/newest-agents
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents test-newest check docs bench soak lock clean
+.PHONY: demo test test-agents test-newest fixtures check docs bench soak lock clean
 
 $(VENV)/.installed: requirements/dev.txt pyproject.toml
 	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is not there; say which Python with: make PYTHON=python3.12 ..."; exit 2; }
@@ -28,19 +28,25 @@ test-agents: $(VENV)/.installed $(AGENTS)/node_modules/.installed
 	$(BIN)/pytest -m agents tests/agents
 
 $(AGENTS)/node_modules/.installed: $(AGENTS)/package.json $(AGENTS)/package-lock.json
-	@command -v npm > /dev/null || { echo "the agents need node and npm; on Debian: apt-get install nodejs npm"; exit 2; }
+	@command -v npm > /dev/null && command -v tmux > /dev/null || { echo "the agents need node, npm and tmux; on Debian: apt-get install nodejs npm tmux"; exit 2; }
 	npm ci --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --silent
 	node $(AGENTS)/install-agents.mjs
 	@touch $@
 
-# The same tests with the agents of today. It tells; it never blocks.
+# The same tests with the newest agents that npm serves, and every scene of the recordings. It tells; it never
+# blocks.
 test-newest: $(VENV)/.installed
 	@rm -rf $(NEWEST) && mkdir -p $(NEWEST)
-	@cd $(NEWEST) && npm install --prefix . --ignore-scripts --no-audit --no-fund --silent \
-		@anthropic-ai/claude-code@latest @openai/codex@latest \
-		&& node node_modules/@anthropic-ai/claude-code/install.cjs && npm ls --depth 0
-	@AGENT_MODULES=$(abspath $(NEWEST))/node_modules $(BIN)/pytest -m agents tests/agents \
+	@node -p "Object.keys(require('./$(AGENTS)/package.json').dependencies).map((name) => name + '@latest').join(' ')" \
+		| (cd $(NEWEST) && xargs npm install --prefix . --ignore-scripts --no-audit --no-fund --silent)
+	@node $(AGENTS)/install-agents.mjs $(NEWEST) && cd $(NEWEST) && npm ls --depth 0
+	@AGENT_MODULES=$(abspath $(NEWEST))/node_modules AGENT_SCENES=all $(BIN)/pytest -m agents tests/agents \
 		|| echo "the newest agents are not understood yet: see above (nothing is blocked by it)"
+
+# The recordings in tests/fixtures anew, with the pinned agents: make fixtures [ONLY="pi codex/stopped"]
+ONLY ?=
+fixtures: $(VENV)/.installed $(AGENTS)/node_modules/.installed
+	PYTHONPATH=tests $(BIN)/python -m agents.remake_fixtures $(ONLY)
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
