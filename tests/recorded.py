@@ -14,7 +14,8 @@ from shutil import copytree
 from typing import Any
 
 from nightschool.core.sessions import Roots, Session
-from nightschool.stages.harvest import HarvestRequest, harvest
+from nightschool.rules.sessions import ending
+from nightschool.stages.harvest import HarvestReport, HarvestRequest, harvest
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
 from nightschool.wiring import source
@@ -69,14 +70,19 @@ def recordings() -> list[Recording]:
     return [Recording(folder=path.parent) for path in sorted(FIXTURES.glob(f"*/*/*/{EXPECTED}"))]
 
 
-def read(agent: str, home: Path) -> dict[str, Any]:
-    """What a harvest of this HOME makes of it, in the terms of `expected.json`."""
-    report = harvest(
+def harvested(agent: str, home: Path) -> HarvestReport:
+    """All that the agent's source finds in this HOME."""
+    return harvest(
         HarvestRequest(roots=Roots(home=str(home)), everything=True),
         sources={agent: source(agent, str)},
         store=MemoryStore(),
         clock=FakeClock(),
     )
+
+
+def read(agent: str, home: Path) -> dict[str, Any]:
+    """What a harvest of this HOME makes of it, in the terms of `expected.json`."""
+    report = harvested(agent, home)
     sessions = sorted(report.sessions, key=lambda session: (str(session.started_at), str(session.ended_at)))
     return {
         "sessions": [meaning(session) for session in sessions],
@@ -91,6 +97,8 @@ def meaning(session: Session) -> dict[str, Any]:
         "calls": [[call.name, call.status.value] for call in session.calls],
         "skills": list(session.skills),
         "interrupted": sum(turn.interrupted for turn in session.turns),
+        "ending": ending(session),
+        "counted": session.spent is not None and session.spent.output is not None,
         "headless": session.headless,
         "models": sorted({turn.model for turn in session.turns if turn.model}),
         "project": session.project,

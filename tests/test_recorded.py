@@ -15,8 +15,9 @@ import pytest
 from agents.recording.agents import HANDS
 from agents.recording.meant import expected
 from agents.recording.normal import LONGEST, runs, told
-from agents.recording.scenes import scenes_of
-from recorded import DUMP, FIXTURES, Recording, read, recordings
+from agents.recording.scenes import AGAIN, GREET, OTHER, scenes_of
+from nightschool.rules.sessions import without_copies
+from recorded import DUMP, FIXTURES, Recording, harvested, read, recordings
 
 ALL = recordings()
 MOST_BYTES = 64_000
@@ -40,6 +41,14 @@ def test_a_session_is_read_as_it_was_meant(recording: Recording, tmp_path: Path)
     """Turns that a person typed, calls and how they ended, interruptions, skills, model and folder, and what
     is left out: exactly what was played."""
     assert read(recording.agent, recording.laid_out(tmp_path)) == recording.expected
+
+
+@pytest.mark.parametrize("recording", [one for one in ALL if one.folder.name == "resumed"], ids=named)
+def test_what_was_copied_counts_once(recording: Recording, tmp_path: Path) -> None:
+    """A session that was gone on with, and its copy: each word was typed once."""
+    report = harvested(recording.agent, recording.laid_out(tmp_path))
+    typed = [turn.text for session in without_copies(report.sessions) for turn in session.human_turns]
+    assert sorted(typed) == sorted([GREET, AGAIN, OTHER][: 3 if HANDS[recording.agent].fork else 2])
 
 
 def test_each_agent_has_each_scene() -> None:

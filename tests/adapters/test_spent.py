@@ -118,6 +118,16 @@ CODEX_ROWS = (
             ],
             Spent(output=12),
         ),
+        (
+            CopilotTranscripts(redact=str),
+            [
+                copilot_start(),
+                copilot(1, "user.message", content="go"),
+                copilot(2, "session.usage_record", usage={"inputTokens": 30, "outputTokens": 12}),
+                copilot(3, "assistant.message", content="Done.", outputTokens=12),
+            ],
+            Spent(input=30, output=12),
+        ),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )

@@ -28,6 +28,8 @@ def _session(
         "calls": [list(call) for call in calls],
         "skills": [],
         "interrupted": 0,
+        "ending": "done",
+        "counted": True,  # what the replies took
         "headless": False,
         "models": [hands.model],
         "project": f"{HOME}/{PROJECT}",
@@ -85,10 +87,18 @@ def _headless(hands: Hands) -> dict[str, Any]:
     turns = ((), ()) if known else ((GREET,), (BUILD,))
     whole = _session(hands, *turns[0], calls=_greeted(hands), headless=known)
     if hands.killed is None:
-        return _all(whole, _session(hands, *turns[1], models=[], headless=known))
-    broken = ((hands.tools.runs, hands.killed),)
-    stops = int(hands.killing_stops)
-    return _all(whole, _session(hands, *turns[1], calls=broken, headless=known, interrupted=stops))
+        unheard = _session(hands, *turns[1], headless=known, models=[], counted=False, ending="abandoned")
+        return _all(whole, unheard)
+    ends = "interrupted" if hands.killing_stops else "abandoned" if hands.killed == "refused" else None
+    broken = _session(
+        hands,
+        *turns[1],
+        calls=((hands.tools.runs, hands.killed),),
+        headless=known,
+        interrupted=int(hands.killing_stops),
+        ending=ends,
+    )
+    return _all(whole, broken)
 
 
 _MEANT: Mapping[str, Callable[[Hands], dict[str, Any]]] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from nightschool.adapters.conversation import commit_hash, moment
 from nightschool.adapters.copilot import store
 from nightschool.adapters.databases import Unreadable, is_database
 from nightschool.adapters.reading import Carry, Reading
-from nightschool.adapters.rows import Rows, named, word
+from nightschool.adapters.rows import Rows, mapping, named, word
 from nightschool.adapters.snapshot_rows import snapshot
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import Became, CallStatus, LeftOut, Offset, Roots, TranscriptRef, in_text
@@ -35,8 +35,14 @@ _REJECTED = frozenset({"rejected", "denied-interactively-by-user"})
 """Codes of a failure, and kinds of an answer, that are a person's no."""
 
 
-class _Reading(Reading[Carry]):
-    carries = Carry
+@dataclass(slots=True)
+class _Carry(Carry):
+    recorded: bool = False
+    """What replies take has rows of its own (since 1.0.102)."""
+
+
+class _Reading(Reading[_Carry]):
+    carries = _Carry
 
     def abridged(self) -> bool:
         return is_database(self._file.path)
@@ -67,6 +73,10 @@ class _Reading(Reading[Carry]):
                 self.prompt(word(told.get("content")) or "", "without words")
             case "assistant.message":
                 self._reply(told)
+            case "session.usage_record":
+                self._carry.recorded = True
+                used = mapping(told.get("usage"))
+                self.took((used.get("inputTokens"),), (used.get("outputTokens"),))
             case "tool.execution_complete":
                 self._result(told)
             case "permission.completed":
@@ -93,7 +103,8 @@ class _Reading(Reading[Carry]):
         self.said(told.get("content"))
         for call in self.objects(told.get("toolRequests"), "calls"):
             self.called(call.get("toolCallId"), call.get("name"), _arguments(call.get("arguments")))
-        self.took((), (told.get("outputTokens"),))
+        if not self._carry.recorded:
+            self.took((), (told.get("outputTokens"),))
 
     def _result(self, told: Mapping[str, Any]) -> None:
         result, error = told.get("result"), told.get("error")

@@ -61,7 +61,7 @@ class _Reading(Reading[Carry]):
             self._talk.went_back()
             return
         self.timed(at)
-        self.stands(value["id"], at)
+        self.stands(None, at)  # a copy of a session has ids of its own, and the times of its original
         parts = list(self.objects(value.get("parts"), "parts"))
         match word(value.get("role")):
             case "user":
