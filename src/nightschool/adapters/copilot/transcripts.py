@@ -62,21 +62,12 @@ class _Reading(Reading[_Carry]):
 
     def _event(self, kind: str, told: Mapping[str, Any]) -> None:
         match kind:
-            case "session.start" | "session.resume":
-                self._begins(told)
-            case "session.model_change":
-                self.became(Became.FACTS, "model")
-                self.model(told.get("newModel"))
             case "user.message" if told.get("source") not in (None, "user"):
                 self.became(Became.LEFT_OUT, "put in by the client")
             case "user.message":
                 self.prompt(word(told.get("content")) or "", "without words")
             case "assistant.message":
                 self._reply(told)
-            case "session.usage_record":
-                self._carry.recorded = True
-                used = mapping(told.get("usage"))
-                self.took((used.get("inputTokens"),), (used.get("outputTokens"),))
             case "tool.execution_complete":
                 self._result(told)
             case "permission.completed":
@@ -86,6 +77,21 @@ class _Reading(Reading[_Carry]):
                 self._talk.loaded(word(told.get("name")))
             case "abort":
                 self.interrupted()
+            case _:
+                self._of_session(kind, told)
+
+    def _of_session(self, kind: str, told: Mapping[str, Any]) -> None:
+        match kind:
+            case "session.start" | "session.resume":
+                self._begins(told)
+            case "session.model_change":
+                self.became(Became.FACTS, "model")
+                self.model(told.get("newModel"))
+            case "session.usage_record":
+                self.became(Became.FACTS, "what a reply took")
+                self._carry.recorded = True
+                used = mapping(told.get("usage"))
+                self.took((used.get("inputTokens"),), (used.get("outputTokens"),))
 
     def _begins(self, told: Mapping[str, Any]) -> None:
         self.became(Became.FACTS, "id, folder, version, model and branch")
