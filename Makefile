@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 AGENTS := tests/agents
+RECORDED := $(AGENTS)/recording
 NEWEST := build/newest-agents
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
@@ -37,7 +38,7 @@ $(AGENTS)/node_modules/.installed: $(AGENTS)/package.json $(AGENTS)/package-lock
 # blocks.
 test-newest: $(VENV)/.installed
 	@rm -rf $(NEWEST) && mkdir -p $(NEWEST)
-	@node -p "Object.keys(require('./$(AGENTS)/package.json').dependencies).map((name) => name + '@latest').join(' ')" \
+	@node -p "Object.keys(require('./$(RECORDED)/package.json').dependencies).map((name) => name + '@latest').join(' ')" \
 		| (cd $(NEWEST) && xargs npm install --prefix . --ignore-scripts --no-audit --no-fund --silent)
 	@node $(AGENTS)/install-agents.mjs $(NEWEST) && cd $(NEWEST) && npm ls --depth 0
 	@AGENT_MODULES=$(abspath $(NEWEST))/node_modules AGENT_SCENES=all $(BIN)/pytest -m agents tests/agents \
@@ -45,8 +46,14 @@ test-newest: $(VENV)/.installed
 
 # The recordings in tests/fixtures anew, with the pinned agents: make fixtures [ONLY="pi codex/stopped"]
 ONLY ?=
-fixtures: $(VENV)/.installed $(AGENTS)/node_modules/.installed
-	PYTHONPATH=tests $(BIN)/python -m agents.remake_fixtures $(ONLY)
+fixtures: $(VENV)/.installed $(RECORDED)/node_modules/.installed
+	AGENT_MODULES=$(abspath $(RECORDED))/node_modules PYTHONPATH=tests $(BIN)/python -m agents.remake_fixtures $(ONLY)
+
+# Not `npm ci`: some registries lack packages of other systems that this lock would have to name.
+$(RECORDED)/node_modules/.installed: $(RECORDED)/package.json $(RECORDED)/package-lock.json
+	npm install --prefix $(RECORDED) --ignore-scripts --no-save --no-audit --no-fund --silent
+	node $(AGENTS)/install-agents.mjs $(RECORDED)
+	@touch $@
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -73,6 +73,18 @@ def test_no_text_of_a_vendor_and_nothing_of_a_machine(recording: Recording) -> N
             assert [one for row in rows for one in told(row) if len(one) > 2 * LONGEST] == [], path
 
 
+def test_recordings_are_of_the_pinned_versions() -> None:
+    """Those that `make fixtures` installs; `make test-agents` plays the same."""
+    agents = Path(__file__).parent / "agents"
+    pinned, played = (
+        json.loads((folder / "package.json").read_text(encoding="utf-8"))["dependencies"]
+        for folder in (agents / "recording", agents)
+    )
+    assert played.items() <= pinned.items()
+    newest = {one.agent: one.version for one in ALL}
+    assert {HANDS[agent].package: version for agent, version in newest.items()} == pinned
+
+
 def test_all_recordings_are_small() -> None:
     """They are read by people, and cloned by everyone."""
     sizes = {path: path.stat().st_size for path in FIXTURES.rglob("*") if path.is_file()}

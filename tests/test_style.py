@@ -19,7 +19,11 @@ MOST_LINES_OF_FUNCTION = 60
 BOUNDARY = "stages/door.py"
 """The one place where whatever a runner raises becomes a `Failed` outcome."""
 BROAD = {"Exception", "BaseException"}
-LOCKED = ("requirements/dev.txt", "tests/agents/package-lock.json")
+LOCKED = (
+    "requirements/dev.txt",
+    "tests/agents/package-lock.json",
+    "tests/agents/recording/package-lock.json",
+)
 TEXT = {".py", ".md", ".toml", ".txt", ".in", ".json", ".mjs", ".yaml", ".yml", ".sh", ""}
 
 
