@@ -206,9 +206,8 @@ def load(
     """
     found: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
-    named = environment.get(CONFIG_VARIABLE)
-    file = Path(named).expanduser() if named else config_path()
-    for name, value in _from_file(file, must_exist=bool(named)):
+    file = own_file(environment)
+    for name, value in _from_file(file, must_exist=bool(environment.get(CONFIG_VARIABLE))):
         _take(found, origins, name, value, Origin(place="file", where=str(file)))
     for place in () if project is None else places(project, folder):
         file = place / PROJECT_FILE
@@ -257,6 +256,12 @@ def places(project: Path, folder: Path | None) -> list[Path]:
 def config_path() -> Path:
     """The person's own file: below ~/.config on macOS too, as the tools beside it have it."""
     return Unix("nightschool").user_config_path / "config.toml"
+
+
+def own_file(environment: Mapping[str, str]) -> Path:
+    """The same, or the one that the environment names in its place."""
+    named = environment.get(CONFIG_VARIABLE)
+    return Path(named).expanduser() if named else config_path()
 
 
 def _built(found: Mapping[str, Any], origins: Mapping[str, Origin]) -> Settings:

@@ -86,7 +86,7 @@ def test_what_cannot_be_tried_says_why(
     """`corrections` lists what gives no check too, with the reason; what gives one has none."""
     said(home, monkeypatch, [LOOSE, LOOSE, "use pnpm, not npm"])
     rows = {row["statement"]: row["cannot_be_tried"] for row in ask("corrections")["corrections"]}
-    why = "it names no command, option, name or quoted text that could be looked for in the work"
+    why = "it has nothing in quotes that could be looked for in a command or a file"
     assert rows == {LOOSE: why, "use pnpm, not npm": None}
     assert run(["corrections"]) == 0
     assert f'not tried: "{LOOSE}": {why}' in " ".join(capsys.readouterr().out.split())

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from conversations import corrected
 from nightschool.core.tasks import Split
 from nightschool.rules.corrections import corrections
-from nightschool.rules.worth import has_form, source_of, told_waiting, weighed, why_no_form
+from nightschool.rules.worth import HOW, has_form, source_of, told_waiting, weighed, why_no_form
 
 WORDS = (
     "are words about the work, which need not stand in it: put in quotes what stands in a command or a file"
 )
-NOTHING = "it names no command, option, name or quoted text that could be looked for in the work"
+NOTHING = "it has nothing in quotes that could be looked for in a command or a file"
+ORDER = (
+    "it tells an order of steps, and what is practised names its occasion and three steps or more: "
+    '"when ...: first ..., then ..., finally ..."'
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +42,8 @@ NOTHING = "it names no command, option, name or quoted text that could be looked
             'it does not say plainly whether what it quotes is to be used or not: "always use X", '
             '"never X" and "X, not Y" do',
         ),
+        ("no, first `uv run pytest` and only then `git tag`", ORDER),
+        ("Nein, zuerst das Changelog, dann der Tag!", ORDER),
         ("Keep paragraphs short", NOTHING),
         ("you must never push to main", NOTHING),
         (
@@ -79,4 +87,14 @@ def test_those_said_most_often_are_told_first() -> None:
     assert list(told_waiting(waiting, 1)) == [
         f'waits: "no em dashes.", in 2 sessions: {NOTHING}',
         "2 more wait: `nightschool corrections` lists all that was heard",
+        HOW,
     ]
+
+
+@pytest.mark.parametrize("form", re.findall('"([^"]+)"', HOW))
+def test_the_way_out_that_is_named_leads_out(form: str) -> None:
+    """Said in two sessions, in each of the forms that a person is told of, a correction is practised."""
+    text = form.replace("X", "export function").replace("Y", "export default")
+    (heard,) = corrections([corrected(name, f"Rename part {name}", text) for name in ("a", "b")])
+    assert heard.recurs
+    assert has_form(heard), text

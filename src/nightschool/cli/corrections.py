@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
 PROJECTS_SHOWN = 4
+NEW_SHOWN = 12
 UNTRIED_SHOWN = 6
 ONCE_SHOWN = 10
 """Of what was told once, the latest are shown."""
@@ -71,7 +73,7 @@ def corrections(
         "left_out": dict(report.counts),
         "forgotten": forgotten,
     }
-    told = [*forgotten, *_by_your_word(report)]
+    told = [*forgotten, *_by_your_word(report), *_new(report, sessions)]
     kept_out = {reason for reason, _ in report.counts} & set(BY_YOUR_WORD)
     if not sessions and kept_out and roots is None:
         return out.result(document, [*told, *_nothing_left(kept_out, parts.settings.retention_days)])
@@ -98,6 +100,23 @@ def _by_your_word(report: HarvestReport) -> list[str]:
     from nightschool.rules.telling import BY_YOUR_WORD, left_out  # noqa: PLC0415 - help needs no rules
 
     return [left_out(count, reason) for reason, count in report.counts if reason in BY_YOUR_WORD]
+
+
+def _new(report: HarvestReport, sessions: Sequence[Session]) -> list[str]:
+    """The projects that nothing was known of before, and how to keep one out of it: who sees a name here
+    that is nobody's business should not have to look for the way."""
+    from nightschool.settings import own_file  # noqa: PLC0415 - help needs no settings
+
+    fresh = set(report.fresh)
+    known = {session.project for session in sessions if session.id not in fresh}
+    new = sorted({one.project for one in sessions if one.project and one.id in fresh} - known)
+    if not new:
+        return []
+    return [
+        f"newly read: {_named(new, NEW_SHOWN)}",
+        "to leave one out: nightschool forget PROJECT  (takes it out again, and it is not read any more; one "
+        f"that is not to be read at all goes on the ignore list in {own_file(os.environ)})",
+    ]
 
 
 def _nothing_left(reasons: set[str], days: int | None) -> list[str]:
@@ -187,19 +206,31 @@ def _pieces(
         pieces += ["", _table(once[:ONCE_SHOWN], "Said once so far: perhaps meant for that moment only")]
     if len(once) > ONCE_SHOWN:
         pieces.append(Line(f"{len(once) - ONCE_SHOWN} more, older: --json has them all", "dim"))
-    run = run_for(project for item in often or heard for project in item.projects)
+    run = run_for(_where_said(often or heard, sessions))
     return [*pieces, "", f"next: {run} --dry-run  (what your agent would practise)"]
+
+
+def _where_said(heard: Sequence[Correction], sessions: Sequence[Session]) -> list[str]:
+    """The project of each session in which something was said that can be practised, or where nothing can,
+    that was said at all: the project with most of them has most to learn."""
+    from nightschool.rules.worth import has_form  # noqa: PLC0415
+
+    projects = {session.id: session.project for session in sessions}
+    tried = [item for item in heard if has_form(item)] or heard
+    found = {session for item in tried for session in item.sessions}
+    return [project for session in found if (project := projects.get(session)) is not None]
 
 
 def _untried(often: Sequence[Correction]) -> list[Piece | str]:
     """Of those that no task could be made of, why."""
-    from nightschool.rules.worth import has_form, why_no_form  # noqa: PLC0415
+    from nightschool.rules.worth import HOW, has_form, why_no_form  # noqa: PLC0415
 
     loose = [item for item in often if not has_form(item)]
     more = len(loose) - UNTRIED_SHOWN
     return [
         *(Line(f'not tried: "{one.statement}": {why_no_form(one)}', "dim") for one in loose[:UNTRIED_SHOWN]),
         *([Line(f"{more} more are not tried: --json says why of each", "dim")] if more > 0 else []),
+        *([Line(HOW, "dim")] if loose else []),
     ]
 
 
@@ -207,11 +238,11 @@ def _when(item: Correction) -> float:
     return item.last_at.timestamp() if item.last_at else 0.0
 
 
-def _named(projects: Sequence[str]) -> str | None:
+def _named(projects: Sequence[str], shown: int = PROJECTS_SHOWN) -> str | None:
     """The first projects by the names of their folders, and how many more there are."""
     names = [Path(project).name or project for project in projects]
-    more = [f"and {len(names) - PROJECTS_SHOWN} more"] if len(names) > PROJECTS_SHOWN else []
-    return ", ".join([*names[:PROJECTS_SHOWN], *more]) or None
+    more = [f"and {len(names) - shown} more"] if len(names) > shown else []
+    return ", ".join([*names[:shown], *more]) or None
 
 
 def _table(items: Sequence[Correction], title: str) -> Table:

@@ -54,6 +54,12 @@ def procedure(text: str) -> Procedure | None:
     return found if 1 < word_count(found.occasion) <= OCCASION else None
 
 
+def tells_an_order(text: str) -> bool:
+    """Whether it tells what is done first and what then, be it a whole procedure or not."""
+    first = _FIRST.search(text)
+    return first is not None and any(step.search(text, first.end()) for step in (_NEXT, _LAST))
+
+
 def named_in(found: Procedure) -> str | None:
     """The term by which a machine can tell that it was gone through: what stands in code marks in the last
     step that has such marks. Who did the last step has come to the end."""

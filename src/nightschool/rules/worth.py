@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from nightschool.core.tasks import Candidate, Correction, Footprint, Moment, Split
 from nightschool.core.values import Value
+from nightschool.rules.procedures import tells_an_order
 from nightschool.rules.telling import counted
 from nightschool.rules.voice import clearest, plain
 
@@ -20,6 +21,11 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 _MARKS = " `'\"“”«»"
+HOW = (
+    "to have one practised that cannot be checked as it is: say it in two sessions with what stands in a "
+    'command or a file in quotes, as in "use `X`, not `Y`", "never use `X`" or "always use `X`"'
+)
+"""The person's way out, where a machine cannot tell whether their words were followed."""
 WAITING_SHOWN = 6
 """Of those that wait, the ones said most often are told one by one."""
 
@@ -79,6 +85,11 @@ def why_no_form(correction: Correction) -> str:
     """Why a machine cannot tell whether one without a check was followed, and what would let it."""
     if any(moment.procedure is not None for moment in correction.moments):
         return "no step of it has a command in code marks, which would tell that it was gone through"
+    if tells_an_order(correction.statement):
+        return (
+            "it tells an order of steps, and what is practised names its occasion and three steps or more: "
+            '"when ...: first ..., then ..., finally ..."'
+        )
     found = _CONTRAST.match(plain(correction.statement))
     if found is None and _QUOTED.search(correction.statement) is not None:
         return (
@@ -86,7 +97,7 @@ def why_no_form(correction: Correction) -> str:
             '"always use X", "never X" and "X, not Y" do'
         )
     if found is None:
-        return "it names no command, option, name or quoted text that could be looked for in the work"
+        return "it has nothing in quotes that could be looked for in a command or a file"
     wanted, unwanted = (part.strip(_MARKS) for part in found.groups())
     if wanted.casefold() == unwanted.casefold():
         return "upper and lower case alone tell its halves apart, and a check does not tell them"
@@ -103,6 +114,8 @@ def told_waiting(waiting: Sequence[Waits], shown: int = WAITING_SHOWN) -> Iterat
         yield f'waits: "{one.statement}", in {counted(one.sessions, "session")}: {one.why}'
     if len(ordered) > shown:
         yield f"{len(ordered) - shown} more wait: `nightschool corrections` lists all that was heard"
+    if any(one.code == "no-form" for one in ordered[:shown]):
+        yield HOW
 
 
 def _waits(correction: Correction, code: str, why: str) -> Waits:
