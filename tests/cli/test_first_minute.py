@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,3 +58,21 @@ def test_the_next_step_is_where_most_is_to_be_learned(home: Path, capsys: pytest
     said(home, "lager", [["use slog, not log.Printf"]] * 6)
     assert run(["corrections"]) == 0
     assert f"next: nightschool run --project {home / 'lager'} --dry-run" in capsys.readouterr().out
+
+
+def test_a_correction_is_called_by_one_name(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In whatever ways it was said, one screen has one wording of it, and it is that of `corrections`."""
+    ways = ["again: pnpm, not npm", "pnpm, not npm", "use pnpm not npm!!", "please use pnpm, not npm"]
+    said(home, "shop", [[ways[number % 4]] for number in range(9)])
+    monkeypatch.setenv("NIGHTSCHOOL_RUNNER", "scripted")
+    monkeypatch.setenv("NIGHTSCHOOL_HARVEST_LOOKBACK_LIMIT_DAYS", "36500")
+    monkeypatch.chdir(home / "shop")
+    assert run(["corrections"]) == 0
+    told = capsys.readouterr().out
+    known = [way for way in ways if f"  {way}  " in told]
+    assert run(["run", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    found = {line.strip() for line in re.split(r"\n| {2,}", told)} & set(ways)
+    assert [*found] == known, told

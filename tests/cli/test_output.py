@@ -186,17 +186,17 @@ def test_printable_is_idempotent(text: str) -> None:
 
 
 def test_a_narrow_terminal_keeps_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the words do not fit they are shortened at their end: how far it is stands before them."""
+    """Where the words do not fit their beginning and their end stay, with the figures in it."""
     terminal = a_terminal(monkeypatch)
-    words = "correction 1 of 2: practising the train tasks, to see where the agent fails"
+    words = '"use pnpm, not npm" (1 of 2): exam, pair 22: evidence 12.3 of 16.4, better in 3 of 5'
     with Output().progress("run, jobs") as steps:
         steps.at(12, 100, words)
-    lines = [line for line in re.split(r"[\r\n]", CODES.sub("", terminal.getvalue())) if "correction" in line]
+    lines = [line for line in re.split(r"[\r\n]", CODES.sub("", terminal.getvalue())) if "pnpm" in line]
     assert lines
     for line in lines:
         assert line.lstrip().startswith("12/100 ")
-        assert "run, jobs: correction 1" in line
-        assert line.rstrip().endswith("…")
+        assert "…" in line
+        assert line.rstrip().endswith(" 16.4, better in 3 of 5")
         assert len(line.rstrip()) <= 60
 
 

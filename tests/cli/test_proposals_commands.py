@@ -273,7 +273,7 @@ def test_no_verdict_is_listed_and_can_be_turned_down(desk: Desk) -> None:
     assert "No verdict: the exam could say nothing about it" in listed
     assert f"nightschool reject {draft.id} --reason WHY" in desk.says("show", draft.id)
     refused = desk.says("adopt", draft.id, "--reason", "please", code=4)
-    assert "whose exam could say nothing about it" in refused
+    assert refused.count("exam could say nothing about it") == 1, "a reason is told once"
     assert f"rejected {draft.id}: too broad" in desk.says("reject", draft.id, "--reason", "too broad")
     assert desk.gives("show", draft.id)["reviews"][0]["reason"] == "too broad"
     assert draft.id not in desk.says("proposals")

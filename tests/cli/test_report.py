@@ -218,11 +218,11 @@ def test_hostile_text_opens_no_markdown(home: Path, draft: Draft) -> None:
 
 
 def test_each_task_has_its_tries(home: Path, draft: Draft) -> None:
-    """The table by task: what was asked, for what, cluster, passes of tries without and with the edit."""
+    """The table by task: what was asked, for what, the number of its kind, passes of tries without and with the edit."""
     cells = Read(written(home, "cycle-1")).cells
     at = cells.index(hostile_task(str(home)).id)
     assert cells[at + 1].startswith("</p></pre></svg><script>")
-    assert cells[at + 2 : at + 6] == ["exam", "s-1", "0 of 1", "1 of 1"]
+    assert cells[at + 2 : at + 6] == ["exam", "1", "0 of 1", "1 of 1"]
 
 
 @pytest.mark.parametrize("kind", ["html", "md", "json"])

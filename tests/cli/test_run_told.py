@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,14 @@ from nightschool.core.harness import Scope, Target
 from report_builders import PNPM, REPORT
 
 
+def place(target: Target) -> Path:
+    return Path(target.project, target.place.removeprefix("project/"))
+
+
 def ends(*learned: tuple[str, str | None]) -> str:
     """The last line of a run that came to these codes, with these drafts."""
     items = tuple(replace(PNPM, code=code, draft=draft) for code, draft in learned)
-    last = told(replace(REPORT, learned=items))[-1]
+    last = told(replace(REPORT, learned=items), place)[-1]
     assert isinstance(last, str)
     return last
 
@@ -49,7 +54,7 @@ def test_a_file_is_told_once_with_what_goes_there() -> None:
     def lines(*items: Learned) -> list[str]:
         said = [
             piece if isinstance(piece, str) else piece.plain()
-            for piece in told(replace(REPORT, learned=items))
+            for piece in told(replace(REPORT, learned=items), place)
         ]
         return [line for line in said if "AGENTS.md" in line]
 

@@ -124,3 +124,14 @@ def test_a_terminal_without_colours_has_a_width_too(monkeypatch: pytest.MonkeyPa
     Output().show(Table(columns=("id", "said"), rows=[("d-1", PROMPT)]))
     assert max(map(len, screen.getvalue().splitlines())) <= 60
     assert "\x1b" not in screen.getvalue()
+
+
+def test_a_long_cell_fills_no_other_row_with_blanks() -> None:
+    """In a pipe a cell of hundreds of characters moves what stands behind it in its own row alone."""
+    long = "use pnpm, not npm: not decided yet; " * 12
+    table = Table(
+        columns=("cycle", "came to", "used"), rows=[("n-1", long, "9 jobs"), ("n-2", "passed", "1 job")]
+    )
+    first, second = table.plain().splitlines()[1:]
+    assert first == f"n-1    {long.strip()}  9 jobs"
+    assert second == "n-2    passed   1 job"

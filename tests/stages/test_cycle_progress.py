@@ -15,7 +15,7 @@ def test_a_person_who_waits_is_told_what_goes_on(tmp_path: Path) -> None:
         cycle.preparation.progress = cycle.replay.progress = lambda *told: heard.append(told)
         report = cycle.practise(cycle.prepare(parts.harvest_request(everything=True)))
     assert heard[14] == ("reading sessions", 15, 15)
-    first = [words for words, _, _ in heard if words.startswith("correction 1 of 2: ")]
+    first = [words for words, _, _ in heard if words.startswith('"use pathlib, not os.path" (1 of 2): ')]
     phases = (
         "practising",
         "editing",
@@ -26,7 +26,7 @@ def test_a_person_who_waits_is_told_what_goes_on(tmp_path: Path) -> None:
     )
     places = [next(n for n, words in enumerate(first) if phase in words) for phase in phases]
     assert places == sorted(places)
-    assert any(words.startswith("correction 2 of 2: ") for words, _, _ in heard)
+    assert any(" (2 of 2): " in words for words, _, _ in heard)
     jobs = [(done, total) for words, done, total in heard if words != "reading sessions"]
     assert jobs == sorted(jobs, key=lambda told: told[0])
     assert jobs[-1] == (report.spend.jobs, 200)

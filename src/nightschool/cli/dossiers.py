@@ -18,7 +18,7 @@ from nightschool.core.cycles import CycleReport
 from nightschool.core.proposals import Decision, Release, Status, Step
 from nightschool.core.tasks import Correction
 from nightschool.rules import scores
-from nightschool.rules.report import cycle_line, job_lines
+from nightschool.rules.report import cycle_line, job_lines, model_of
 from nightschool.rules.standing import takes_the_place
 from nightschool.rules.telling import counted
 from nightschool.stages.pins import pinned, pinned_text
@@ -286,7 +286,11 @@ def _cycle(case: Dossier, store: Store) -> Pieces:
             (one.kind for one in without_report(store) if one.cycle == cycle), "its report was forgotten"
         )
         return [f"cycle {cycle} has no report: {kind}"]
-    return [f"cycle {report.cycle}: {cycle_line(report)}", *(f"  {line}" for line in job_lines(report))]
+    return [
+        f"cycle {report.cycle}: {cycle_line(report)}",
+        f"  practised with {report.runner} {report.runner_version}, model: {model_of(report)}",
+        *(f"  {line}" for line in job_lines(report)),
+    ]
 
 
 def difference(draft: Draft, parts: Parts) -> str:

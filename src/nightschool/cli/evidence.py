@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nightschool.cli import dossiers
+from nightschool.cli.links import named
 from nightschool.cli.pages import Page, Section
 from nightschool.cli.printable import printable
 from nightschool.cli.render import Line, Piece, Table
@@ -55,7 +56,7 @@ def of_cycle(report: CycleReport, parts: Parts) -> Page:
         title=f"Cycle {report.cycle}",
         lead=setting(report),
         sections=[
-            Section(title="What came of it", pieces=list(_overview(report))),
+            Section(title="What came of it", pieces=list(_overview(report, parts))),
             Section(title="What was read", pieces=read_lines(report)),
             Section(title="What it used", pieces=[*job_lines(report), *limits_told(report)]),
             *([Section(title="To know", pieces=list(report.notes))] if report.notes else []),
@@ -105,18 +106,18 @@ def of_proposal(case: Dossier, parts: Parts) -> Page:
     )
 
 
-def _overview(report: CycleReport) -> Iterator[Piece | str]:
+def _overview(report: CycleReport, parts: Parts) -> Iterator[Piece | str]:
     if report.failed:
         yield Line(f"broke off: {report.failed}", "red")
     if not report.learned:
         yield "Nothing was tried."
         return
     columns = ("your words", "came to", "why", "file", "proposal")
-    yield Table(columns=columns, rows=[_row(item) for item in report.learned])
+    yield Table(columns=columns, rows=[_row(item, parts) for item in report.learned])
 
 
-def _row(item: Learned) -> tuple[object, ...]:
-    file = None if item.target is None else item.target.place
+def _row(item: Learned, parts: Parts) -> tuple[object, ...]:
+    file = None if item.target is None else named(parts.place(item.target))
     return item.statement, in_full(item.code), item.why, file, item.draft
 
 
@@ -171,7 +172,7 @@ def _tries(case: Dossier, parts: Parts) -> Pieces:
     heads = ("task", "what was asked", "for", "kind of task", "without the edit", "with the edit")
     return [
         Line("Tries, task by task", "bold"),
-        Table(columns=heads, rows=[_tally(tally) for tally in found]),
+        Table(columns=heads, rows=_rows(found)),
         Line(
             f"{_sum(found)} in all, passed of tried. But for training they are in pairs; where one of a pair "
             "was lost neither is in the table, nor are tries that only chose guards. Tasks that are nearly "
@@ -179,6 +180,14 @@ def _tries(case: Dossier, parts: Parts) -> Pieces:
             "dim",
         ),
     ]
+
+
+def _rows(found: Sequence[Tally]) -> list[tuple[object, ...]]:
+    """Kinds have no name: those of one kind have one number."""
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(one.task.cluster for one in found), 1)}
+    place = TRIED.index("cluster")
+    cells = [_tally(one) for one in found]
+    return [(*row[:place], str(kinds[str(row[place])]), *row[place + 1 :]) for row in cells]
 
 
 def _sum(found: Sequence[Tally]) -> str:

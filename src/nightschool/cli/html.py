@@ -39,7 +39,7 @@ STYLE = (
     "table{border-collapse:collapse;width:100%;font-size:.875rem}caption{text-align:left;padding:.25rem 0}"
     "th,td{text-align:left;vertical-align:top;padding:.3rem 1rem .3rem 0;min-width:4rem;"
     "border-bottom:1px solid var(--rule)}"
-    "th{color:var(--quiet);font-weight:600}.number{text-align:right}.whole{white-space:nowrap}"
+    "th{color:var(--quiet);font-weight:600;overflow-wrap:normal}.number{text-align:right}.whole{white-space:nowrap}"
     ".in1{padding-left:1rem}.in2{padding-left:2rem}.in3{padding-left:3rem}"
     "pre{margin:.75rem 0;padding:.75rem;background:var(--shade);border-radius:6px;overflow-x:auto;"
     "font:13px/1.45 ui-monospace,monospace}"

@@ -105,7 +105,7 @@ class Output:
         from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-        # The words come last, and `Bar` shortens them at their end: on a narrow terminal the count stays.
+        # The words come last, and `Bar` shortens them in the middle: on a narrow terminal the count stays.
         words = TextColumn("{task.description}", markup=False)
         columns = (MofNCompleteColumn(), BarColumn(bar_width=BAR), words)
         console = Console(file=_stderr(), markup=False, emoji=False, highlight=False)
@@ -149,11 +149,22 @@ class Bar:
         from rich.text import Text  # noqa: PLC0415 - only a terminal pays for rich
 
         told = ", ".join(words for words in (beside, text) if words)
-        words = Text(printable(f"{self._what}: {told}" if told else self._what))
+        # What goes on says more than the name of the whole, which a narrow terminal has no room for.
+        told = told if text else f"{self._what}: {told}" if told else self._what
         of = len(f"{total or '?'}")
         count = max(len(f"{done}"), of) + 1 + of
-        words.truncate(max(self._bars.console.width - count - BAR - 2, 1), overflow="ellipsis")
+        room = max(self._bars.console.width - count - BAR - 2, 1)
+        words = Text(_in_room(printable(told), room))
+        words.truncate(room, overflow="ellipsis")
         self._bars.update(self._task, completed=done, total=total, description=words.plain)
+
+
+def _in_room(text: str, room: int) -> str:
+    """Cut from the middle: what it is about stands at the beginning, and how far it came at the end."""
+    if len(text) <= room:
+        return text
+    begin = room // 3
+    return f"{text[:begin]}…{text[len(text) - (room - begin - 1) :]}"
 
 
 def styled(stream: TextIO) -> bool:

@@ -174,7 +174,7 @@ def exams(found: Sequence[Course], said: dict[str, str]) -> list[Piece | str]:
     for one in found:
         if one.outlook is None or one.code is not None:
             continue
-        own, words = one.outlook.prospect, said.get(one.candidate.correction, one.candidate.statement)
+        own, words = one.outlook.prospect, said[one.candidate.id]
         if own.barred is not None:
             bars.append(f"{words}: can only become a suggestion. {own.barred}")
         rows.append(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.text import Text
 
+PADDED = 80
+"""A longer cell moves those behind it, in its own row alone."""
 BELOW = 4
 """How far in a long cell stands below its row."""
 
@@ -71,7 +73,8 @@ class _Indented:
 class Table:
     """Rows of cells, each cell on one line. A column whose cells are all numbers stands right.
 
-    On a terminal it is arranged to fit (`columns`); elsewhere nothing is folded, for `grep` and `awk`.
+    On a terminal it is arranged to fit (`columns`); elsewhere nothing is folded, for `grep` and `awk`, and
+    no row is filled with blanks to the length of another one's long cell.
     """
 
     columns: tuple[str, ...]
@@ -82,7 +85,10 @@ class Table:
 
     def plain(self) -> str:
         lines = [self.heads(), *self.cells()]
-        widths = [max(len(line[at]) for line in lines) for at in range(len(self.columns))]
+        widths = [
+            max((len(line[at]) for line in lines if len(line[at]) <= PADDED), default=0)
+            for at in range(len(self.columns))
+        ]
         right = self.right()
         text = [
             (" " * GAP)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nightschool.cli.exits import ExitCode
+from nightschool.cli.links import named
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output, json_text
 from nightschool.cli.reading import Project, reading, root_of, typed
@@ -156,7 +157,7 @@ def _of_cycle(parts: Parts, cycle: CycleReport, kind: str) -> str:
         case "md":
             page = evidence.of_proposals(cycle, parts)
             more = f"\n{pages.markdown(page, clean)}" if page.sections else ""
-            return clean(markdown(cycle)) + more
+            return clean(markdown(cycle, lambda target: named(parts.place(target)))) + more
     return _html(evidence.of_cycle(cycle, parts), clean)
 
 

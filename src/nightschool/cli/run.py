@@ -10,6 +10,7 @@ import typer
 
 from nightschool.cli import chosen_tasks, expected, planned, project_files, setting_up
 from nightschool.cli.exits import ExitCode
+from nightschool.cli.links import named
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
@@ -17,7 +18,7 @@ from nightschool.cli.reading import entered, typed
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nightschool.cli.chosen_tasks import Given
     from nightschool.cli.planned import Course
@@ -128,10 +129,10 @@ def run(  # noqa: PLR0913 - one parameter an option
             said.into(cycle)
             found = _agreed(parts, cycle, prepared, root, out, said, yes=yes, set_ups=agree_setup or ())
             if all(one.code is not None for one in found):
-                return _idle(cycle, prepared, found, out, said)
+                return _idle(parts, cycle, prepared, found, out, said)
             with told_to.shown(out, "run, jobs"):
                 report = cycle.practise(prepared)
-        lines = [*told(report), f"report: {keep(parts, report)}, and the same as .md and .json"]
+        lines = [*told(report, parts.place), f"report: {keep(parts, report)}, and the same as .md and .json"]
     code = ExitCode.WRONG_USE if said.wrong else code_of(item.code for item in report.learned)
     return out.result(report, lines, code)
 
@@ -184,13 +185,15 @@ def _agreed(
     return found
 
 
-def _idle(cycle: Cycle, prepared: Prepared, found: Sequence[Course], out: Output, said: Said) -> ExitCode:
+def _idle(
+    parts: Parts, cycle: Cycle, prepared: Prepared, found: Sequence[Course], out: Output, said: Said
+) -> ExitCode:
     """A run that has nothing to do says why of each correction. It is no cycle: it has no number and leaves
     no report."""
     settled = [one.outlook.learned for one in found if one.outlook is not None]
     report = cycle.report(prepared, [one for one in settled if one is not None])
     document = {field.name: getattr(report, field.name) for field in fields(report)} | {"cycle": None}
-    lines = [Line(IDLE, "bold"), *told(report)]
+    lines = [Line(IDLE, "bold"), *told(report, parts.place)]
     code = ExitCode.WRONG_USE if said.wrong else code_of(item.code for item in report.learned)
     return out.result(document, lines, code)
 
@@ -261,28 +264,27 @@ def _plan(
 ) -> list[Piece | str]:
     from nightschool.rules.report import read_along, unread  # noqa: PLC0415 - help needs no rules
     from nightschool.rules.telling import BY_YOUR_WORD, counted, left_out  # noqa: PLC0415
-    from nightschool.rules.worth import source_of, told_waiting  # noqa: PLC0415
+    from nightschool.rules.worth import told_waiting  # noqa: PLC0415
 
     tasks, found = prepared.mined.tasks, prepared.mined.candidates
     settled = [one for one in courses if one.code is not None]
     jobs, limit = sum(one.jobs for one in courses if one.code is None), parts.settings.limits.max_jobs
     train = sum(task.split == "train" for task in tasks)
-    said = {item.id: item.statement for item in prepared.mined.corrections}
+    words = prepared.words
     rows = [
         (
-            source_of(one.candidate),
-            one.candidate.statement,
+            words[one.candidate.id],
             len(one.candidate.sessions),
             one.shown,
             one.why,
         )
         for one in courses
     ]
-    columns = ("you said", "rule", "sessions", "would edit", "since")
+    columns = ("correction", "sessions", "would edit", "since")
     return [
         f"{counted(prepared.known_own or 0, 'session')} of {_where(root)} known, {len(prepared.own)} of them "
         "with something new since the last cycle; "
-        f"{counted(len(said), 'correction')} in {_where(root)}, "
+        f"{counted(len(prepared.mined.corrections), 'correction')} in {_where(root)}, "
         f"{len(found)} of them worth an edit"
         + (f", {len(settled)} of these with nothing to do now" if settled else ""),
         *(left_out(count, reason) for reason, count in prepared.harvested.counts if reason in BY_YOUR_WORD),
@@ -290,7 +292,7 @@ def _plan(
         *unread(prepared.harvested.postponed, prepared.harvested.looked_back_to),
         *(f"  {line}" for line in told_waiting(prepared.mined.waiting)),
         *([Table(columns=columns, rows=rows)] if rows else []),
-        *planned.exams(courses, said),
+        *planned.exams(courses, words),
         *(() if aiming is None else aiming.notes(found)),
         f"{counted(train, 'task')} to practise on, {len(tasks) - train} held out for the exam",
         *(expected.lines(parts, jobs if limit is None else min(jobs, limit)) if rows else []),
@@ -330,19 +332,12 @@ def _planned(plan: list[Piece | str], prepared: Prepared, courses: Sequence[Cour
     }
 
 
-def _file(target: Target) -> str:
-    """Which file of which checkout; of the person's own what an agent calls it."""
-    if not target.project:
-        return target.place
-    return f"{target.project}/{target.place.removeprefix('project/')}"
-
-
-def _aims(learned: Iterable[Learned]) -> list[str]:
+def _aims(learned: Iterable[Learned], place: Callable[[Target], Path]) -> list[str]:
     """Which file is edited for which corrections, and why that one: each pair of these once."""
     said: dict[tuple[str, str], list[str]] = {}
     for item in learned:
         if item.target is not None:
-            said.setdefault((_file(item.target), item.aim), []).append(f'"{item.statement}"')
+            said.setdefault((named(place(item.target)), item.aim), []).append(f'"{item.statement}"')
     one = len(said) == 1
     return [
         f"{'all' if one else ', '.join(words)}: for {file}" + (f", since {aim}" if aim else "")
@@ -350,8 +345,8 @@ def _aims(learned: Iterable[Learned]) -> list[str]:
     ]
 
 
-def told(report: CycleReport) -> list[Piece | str]:
-    """A report on the screen."""
+def told(report: CycleReport, place: Callable[[Target], Path]) -> list[Piece | str]:
+    """A report on the screen. `place` says where a target lies."""
     from nightschool.rules.came_to import in_full  # noqa: PLC0415
     from nightschool.rules.report import job_lines, missing_line, read_along, stands_on  # noqa: PLC0415
     from nightschool.rules.telling import counted, left_out  # noqa: PLC0415
@@ -366,7 +361,7 @@ def told(report: CycleReport) -> list[Piece | str]:
     ]
     if rows:
         pieces.append(Table(columns=("proposal", "correction", "came to", "why"), rows=rows))
-        pieces += [Line(line, "dim") for line in _aims(report.learned)]
+        pieces += [Line(line, "dim") for line in _aims(report.learned, place)]
     elif report.corrections:
         pieces.append("nothing to learn yet")
     ended = [Line(f"ended by: {report.ended_by}", "dim")] if report.ended_by else []

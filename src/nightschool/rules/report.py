@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from nightschool.core.cycles import CycleReport, Learned, Spend
-from nightschool.core.harness import Absent
+from nightschool.core.harness import Absent, Target
 from nightschool.core.proposals import Edit
 from nightschool.core.trials import AlphaEntry, Estimate
 from nightschool.rules.came_to import in_full
@@ -29,8 +29,12 @@ MADE_FOR = {
 """What a trial's purpose is called."""
 
 
-def markdown(report: CycleReport) -> str:
-    """The whole report. All texts in it are redacted already."""
+def place_of(target: Target) -> str:
+    return target.place
+
+
+def markdown(report: CycleReport, file: Callable[[Target], str] = place_of) -> str:
+    """The whole report. All texts in it are redacted already. `file` tells where a target lies."""
     lines = [
         f"# Cycle {report.cycle}",
         "",
@@ -42,7 +46,7 @@ def markdown(report: CycleReport) -> str:
         "",
         "## Learned",
         "",
-        *(line for item in report.learned for line in _learned(item)),
+        *(line for item in report.learned for line in _learned(item, file)),
         *([] if report.learned else ["Nothing was tried.", ""]),
         *_missing(report.missing),
         "## Cost",
@@ -86,12 +90,15 @@ def stands_on(report: CycleReport) -> str:
 
 def setting(report: CycleReport) -> str:
     """When, where and with what a cycle ran, in one line."""
-    model = report.model or "the agent's own choice"
     return (
         f"{report.started_at:%Y-%m-%d %H:%M} UTC, {took(report.ended_at - report.started_at)}. "
         f"Project: {report.project or 'all'}. Runner: {report.runner} {report.runner_version}, "
-        f"model: {model}, sandbox: {report.sandbox}, gate: {report.mode}."
+        f"model: {model_of(report)}, sandbox: {report.sandbox}, gate: {report.mode}."
     )
+
+
+def model_of(report: CycleReport) -> str:
+    return report.model or "the agent's own choice"
 
 
 def read_along(sessions: int) -> list[str]:
@@ -132,7 +139,7 @@ def _missing(missing: Sequence[Absent]) -> list[str]:
     ]
 
 
-def _learned(item: Learned) -> list[str]:
+def _learned(item: Learned, file: Callable[[Target], str]) -> list[str]:
     came_to = f"**{in_full(item.code)}**: {inline(item.why)}"
     lines = [
         f"### {inline(item.statement)}",
@@ -142,7 +149,7 @@ def _learned(item: Learned) -> list[str]:
     ]
     if item.target is not None:
         lines += [
-            f"File: {inline(item.target.place)}{f', since {inline(item.aim)}' if item.aim else ''}",
+            f"File: {inline(file(item.target))}{f', since {inline(item.aim)}' if item.aim else ''}",
             "",
         ]
     if item.draft is not None:

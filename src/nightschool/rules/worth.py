@@ -68,14 +68,6 @@ def weighed(
 _QUOTED = re.compile('`[^`]+`|"[^"]+"|“[^”]+”|«[^»]+»')
 
 
-def source_of(candidate: Candidate) -> str:
-    """What the person said where the words of the candidate come from."""
-    quotes = (
-        moment.quote for moment in reversed(candidate.evidence) if plain(moment.quote) == candidate.statement
-    )
-    return next(quotes, candidate.statement)
-
-
 def has_form(correction: Correction) -> bool:
     """Whether its words give a check."""
     return correction.wanted is not None or correction.unwanted is not None

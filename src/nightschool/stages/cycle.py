@@ -127,6 +127,7 @@ class Cycle:
                 turn=lambda candidate: self._turn(candidate, prepared.mined),
                 unfinished=self.unfinished,
                 learned=learned,
+                words=prepared.words,
             )
         except (AuthenticationFailed, RunnerUnusable, SandboxUnavailable) as error:
             self.store.commit(*self.unfinished.values())
@@ -183,9 +184,6 @@ class Cycle:
     def report(self, prepared: Prepared, learned: Sequence[Learned]) -> CycleReport:
         """What the cycle read, tried and came to. Not stored: a run that has nothing to do tells it alone."""
         harvested, mined, ended = prepared.harvested, prepared.mined, self.clock.now()
-        # A candidate has words of train sessions alone; the person reads those that `corrections` shows.
-        said = {item.id: item.statement for item in mined.corrections}
-        words = {item.id: said.get(item.correction, item.statement) for item in mined.candidates}
         return CycleReport(
             cycle=self.number,
             started_at=prepared.started_at,
@@ -209,7 +207,8 @@ class Cycle:
             tasks_holdout=sum(task.split is Split.HOLDOUT for task in mined.tasks),
             skipped=tuple(sorted(Counter(code for _, code, _ in mined.skipped).items())),
             learned=tuple(
-                replace(item, statement=words.get(item.candidate, item.statement)) for item in learned
+                replace(item, statement=prepared.words.get(item.candidate, item.statement))
+                for item in learned
             ),
             spend=self.door.spend,
             budget=self.door.budget,

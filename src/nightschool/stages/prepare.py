@@ -38,6 +38,13 @@ class Prepared(Value):
     elsewhere: int = 0
     """Harvested sessions of other projects: read for the runs of theirs."""
 
+    @property
+    def words(self) -> dict[str, str]:
+        """What each candidate is called. It has words of train sessions alone; the person reads those that
+        `corrections` shows."""
+        said = {item.id: item.statement for item in self.mined.corrections}
+        return {item.id: said.get(item.correction, item.statement) for item in self.mined.candidates}
+
 
 @dataclass(slots=True, kw_only=True)
 class Preparation:

@@ -267,10 +267,12 @@ def _against_verdict(case: Dossier, reason: str) -> Reasons:
                 text = f"it is a suggestion, not certified ({verdict.why}): only your reason can carry it"
                 return [("waiver-missing", text)]
         case VerdictKind.REJECT:
-            return [(f"verdict-{verdict.kind}", f"it failed its exam: {verdict.why}")]
+            told = "" if case.status is Status.EVALUATION_FAILED else "it failed its exam: "
+            return [(f"verdict-{verdict.kind}", told + verdict.why)]
         case VerdictKind.INVALID:
-            text = f"its exam could say nothing about it: {verdict.why}"
-            return [(f"verdict-{verdict.kind}", text)]
+            # What its status says already is not said again.
+            told = "" if case.status is Status.NO_VERDICT else "its exam could say nothing about it: "
+            return [(f"verdict-{verdict.kind}", told + verdict.why)]
     return []
 
 
