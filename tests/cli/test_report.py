@@ -218,7 +218,7 @@ def test_hostile_text_opens_no_markdown(home: Path, draft: Draft) -> None:
 
 
 def test_each_task_has_its_tries(home: Path, draft: Draft) -> None:
-    """The table by task: what was asked, for what, the number of its kind, passes of tries without and with the edit."""
+    """What was asked, for what, the number of its kind, and how many tries passed in each arm."""
     cells = Read(written(home, "cycle-1")).cells
     at = cells.index(hostile_task(str(home)).id)
     assert cells[at + 1].startswith("</p></pre></svg><script>")
