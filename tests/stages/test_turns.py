@@ -55,7 +55,14 @@ class Night:
             (self.open.add if totals.get(name, 0) < most else self.open.discard)(candidate.id)
             return Learned.of(candidate, "undecided", "")
 
-        take_turns(self.found, replay=replay, turn=turn, unfinished=self.open, learned=self.learned)
+        take_turns(
+            self.found,
+            replay=replay,
+            turn=turn,
+            unfinished=self.open,
+            learned=self.learned,
+            words={one.candidate.id: one.candidate.statement for one in self.found},
+        )
 
 
 def outlooks(*prospects: Prospect) -> list[Outlook]:
