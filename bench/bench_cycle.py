@@ -57,6 +57,8 @@ class Quick:
 
     seconds: float = 0.0
     name: str = "scripted"
+    tells_cost: bool = True
+    sends_to: str = ""
 
     def version(self) -> str:
         return "quick"

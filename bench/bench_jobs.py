@@ -39,6 +39,8 @@ class Sleeper:
 
     takes: float
     name: str = "sleeper"
+    tells_cost: bool = True
+    sends_to: str = ""
 
     def version(self) -> str:
         return "1"

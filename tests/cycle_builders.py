@@ -56,6 +56,8 @@ class QuickRunner:
     before: Callable[[Job], Outcome | None] = field(default=lambda _: None)
     """What to answer instead, or None; may raise."""
     name: str = "scripted"
+    tells_cost: bool = True
+    sends_to: str = ""
     jobs: list[Job] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
 

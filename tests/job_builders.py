@@ -54,6 +54,8 @@ class FakeRunner:
     name: str = "fake"
     jobs: list[Job] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    tells_cost: bool = True
+    sends_to: str = ""
 
     def version(self) -> str:
         return "1"

@@ -143,8 +143,11 @@ class Listener(Agent):
     def version_in(self, text: str) -> str | None:
         return text
 
+    def upstream(self) -> str:
+        return "http://127.0.0.1:9"
+
     def way(self) -> Way:
-        return Way(upstream="http://127.0.0.1:9", headers={}, paths=("/v1/",))
+        return Way(upstream=self.upstream(), headers={}, paths=("/v1/",))
 
     def command(self, workspace: Workspace, job: Job, prompt: str) -> Command:
         return Command(argv=("cat",), stdin=prompt.encode())

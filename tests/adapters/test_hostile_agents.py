@@ -39,8 +39,11 @@ class ShellAgent(Agent):
     def version_in(self, text: str) -> str | None:
         return text
 
+    def upstream(self) -> str:
+        return "http://127.0.0.1:9"
+
     def way(self) -> Way:
-        return Way(upstream="http://127.0.0.1:9", headers={}, paths=("/v1/",))
+        return Way(upstream=self.upstream(), headers={}, paths=("/v1/",))
 
     def command(self, workspace: Workspace, job: Job, prompt: str) -> Command:
         return Command(argv=("/bin/bash", "-c", prompt.split("\n", 1)[1]))
@@ -134,6 +137,8 @@ def test_a_disk_that_is_full_is_no_failure_of_the_agent(
 
     class Full:
         name = "full"
+        tells_cost = True
+        sends_to = ""
 
         def version(self) -> str:
             return "1"

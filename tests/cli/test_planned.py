@@ -94,7 +94,7 @@ def test_where_no_job_is_foreseen_nobody_is_asked(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A run whose plan counts no job asks nothing, not even the first time, and starts none."""
-    monkeypatch.setattr("nightschool.cli.run.practised", lambda *_: False)
+    monkeypatch.setattr("nightschool.cli.expected.agreed_before", lambda *_: False)
     assert app.run(["run", "--json"]) == 0
     printed = capsys.readouterr()
     report = json.loads(printed.out)
@@ -124,12 +124,22 @@ def test_a_plan_says_what_each_exam_takes(
     # Practice and the edit, then seven clean wins in both arms.
     assert small["jobs_at_least"] == small["jobs_probably"] <= 5
     assert large["jobs_at_least"] == small["jobs_at_least"] + 2 * 7
-    assert large["jobs_probably"] > large["jobs_at_least"]
+    assert large["jobs_probably"] > large["jobs_if_clear"] > large["jobs_at_least"]
     assert large["decided_in_run"] == 1
     assert exams("--max-jobs", "50")[0]["decided_in_run"] == -(-large["jobs_probably"] // 50)
-    assert exams("--max-jobs", "10")[0]["decided_in_run"] is None
+    few = exams("--max-jobs", "10")[0]
+    assert (few["decided_in_run"], few["can_pass"], few["jobs_probably"]) == (
+        None,
+        False,
+        small["jobs_probably"],
+    )
+    assert "the limit of 10 jobs leaves room for no more than 10 jobs" in few["why_not"]
     assert app.run(["run", "--dry-run", "--max-jobs", "50"]) == 0
-    assert "runs of 50 jobs" in capsys.readouterr().out
+    assert "the limit of 50 jobs allows about 50 a run" in " ".join(capsys.readouterr().out.split())
+    assert app.run(["run", "--dry-run", "--max-jobs", "10"]) == 0
+    told = capsys.readouterr().out
+    assert told.count("this run: a suggestion") == 2
+    assert "goes on in the next" not in told
 
 
 def test_what_the_settings_forbid_costs_nothing(

@@ -53,6 +53,9 @@ def test_a_day_with_a_schedule(made: Machine, project: Path, capsys: pytest.Capt
     said = told(capsys, "schedule", "install", "--at", "04:05")
     assert f"scheduled each day at 04:05 by cron, for {project}" in said
     assert "the machine slept through" in said
+    assert "each night it starts without asking: up to 100 jobs, money unknown" in said
+    assert "limits of each run: 100 jobs, 60 minutes" in said
+    assert "max_dollars = 5 under [limits] in " in said
     assert made.table == MINE + printed.encode()
     shown = told(capsys, "schedule")
     assert " 04:05 " in shown.split("next scheduled run: ")[1]

@@ -79,6 +79,13 @@ def test_what_an_exam_takes(own: Prospect, least: int, probably: int) -> None:
     assert (own.least, own.probably(Policy())) == (least, probably)
 
 
+def test_a_clear_gain_takes_fewer() -> None:
+    """Where the edit helps in every pair: the clean wins alone, and guards that are found at once."""
+    assert FRESH.if_clear(Policy()) == 5 + 14 + 6 * 14 + 24
+    assert WON.if_clear(Policy()) == 6 * 14 + 24
+    assert SMALL.if_clear(Policy()) == SMALL.probably(Policy()) == 5
+
+
 def test_a_comparison_takes_its_pairs_alone() -> None:
     """Where the gate only suggests there are neither guards nor figures."""
     assert replace(FRESH, pairs=6).probably(Policy(mode="suggest")) == 5 + 12

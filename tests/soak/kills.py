@@ -44,6 +44,7 @@ class Logged:
         self.name = runner.name
         self.runner = runner
         self.log = log
+        self.tells_cost, self.sends_to = runner.tells_cost, runner.sends_to
 
     def version(self) -> str:
         return self.runner.version()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from job_builders import FREE, LOST, SECRET, FakeRunner, did, door_of, job_of, runs_of
-from nightschool.core.cycles import Budget
+from nightschool.core.cycles import COST_BOOKED, TOKENS_BOOKED, Budget
 from nightschool.core.errors import AuthenticationFailed, BudgetExhausted
 from nightschool.core.harness import File
 from nightschool.core.jobs import (
@@ -32,7 +32,6 @@ from nightschool.core.jobs import (
 )
 from nightschool.core.sessions import ToolCall
 from nightschool.core.values import canonical
-from nightschool.stages.door import COST_BOOKED, TOKENS_BOOKED
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
 

@@ -174,6 +174,8 @@ class Stoppable:
     """A runner whose first job ends at once; the others run until they are told to stop."""
 
     name = "fake"
+    tells_cost = True
+    sends_to = ""
 
     def __init__(self) -> None:
         self.begun, self.stopped = Event(), Event()

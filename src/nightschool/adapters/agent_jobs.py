@@ -98,12 +98,19 @@ class Agent(ABC):
     """None: what the environment says, else the vendor's."""
     name: str
     title: str
+    tells_cost: bool = True
     _version: str | None = None
 
     def version(self) -> str:
         if self._version is None:
             self._version = told_version(self.program(), self.version_in)
         return self._version
+
+    @property
+    def sends_to(self) -> str:
+        """Without a password that may stand in it."""
+        parts = urlsplit(self.upstream())
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
     def check(self) -> None:
         self.program()
@@ -120,6 +127,10 @@ class Agent(ABC):
     @abstractmethod
     def version_in(self, text: str) -> str | None:
         """The version in what the program says of itself."""
+
+    @abstractmethod
+    def upstream(self) -> str:
+        """The address of the model."""
 
     @abstractmethod
     def way(self) -> Way: ...

@@ -354,9 +354,24 @@ def _login(chosen: Settings, parts: Parts) -> Iterator[Finding]:
     except AuthenticationFailed as error:
         yield Finding(about="login", state="blocks", text=str(error), fix=LOGIN)
     except NightschoolError:
-        return  # no sandbox: told above, with its fix
+        pass  # no sandbox: told above, with its fix
     else:
         yield Finding(about="login", state="ok", text=f"{name} has a key or a token for the sandbox")
+    yield from _money(parts)
+
+
+def _money(parts: Parts) -> Iterator[Finding]:
+    """A limit that the agent that would practise cannot keep, so that no run of it starts."""
+    from nightschool.cli.expected import setting_one, unkept  # noqa: PLC0415 - help needs no wiring
+
+    try:
+        runner = parts.runner(parts.runner_name()[0])
+    except NightschoolError:
+        return
+    trouble = unkept(parts, runner)
+    if trouble is not None:
+        fix = f'limits.max_dollars = "none", and limits.max_tokens ({setting_one(runner)})'
+        yield Finding(about="limits", state="blocks", text=trouble, fix=fix)
 
 
 def _second_opinion(parts: Parts) -> Iterator[Finding]:

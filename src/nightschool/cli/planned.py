@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nightschool.cli.expected import JOBS_A_CANDIDATE
+from nightschool.cli.expected import JOBS_A_CANDIDATE, room
 from nightschool.cli.links import named
 from nightschool.cli.nested import own_file_below
 from nightschool.cli.render import Line, Piece, Table
@@ -38,9 +38,15 @@ class Course:
     outlook: Outlook | None = None
     """None while no agent is there."""
     jobs: int = JOBS_A_CANDIDATE
-    """To expect until it is decided."""
-    run: int | None = None
-    """In which run it is probably decided, from 1; None: in none, at this limit."""
+    """To expect until it is decided, at a usual gain."""
+    clear: int = JOBS_A_CANDIDATE
+    """The same where the edit helps in every try."""
+    first: int = 1
+    """The run in which it is decided where all edits help in every try, from 1."""
+    run: int = 1
+    """In which run it is probably decided, or staged as a suggestion."""
+    bar: str | None = None
+    """Why no exam can certify it; None where one can."""
     why: str | None = None
     """Why that file, or why nothing is done."""
     places: tuple[str, ...] = ()
@@ -77,12 +83,13 @@ class Course:
         return {
             "candidate": self.candidate.id,
             "kinds_held_out": found.clusters,
-            "can_pass": found.barred is None,
-            "why_not": found.barred,
+            "can_pass": self.bar is None,
+            "why_not": self.bar,
             "begun": found.begun,
             "jobs_at_least": found.least,
+            "jobs_if_clear": self.clear,
             "jobs_probably": self.jobs,
-            "decided_in_run": self.run,
+            "decided_in_run": self.run if self.bar is None else None,
         }
 
 
@@ -103,24 +110,26 @@ def courses(
             Course(candidate=one, places=_places(parts, one, project, scope))
             for one in prepared.mined.candidates
         ]
-    outlooks, whole = cycle.outlooks(prepared), parts.settings.limits.max_jobs
-    runs: dict[int, int | None] = {}
-    used = 0
+    outlooks, whole = cycle.outlooks(prepared), room(parts).jobs
+    found: dict[int, Course] = {}
+    used = clear = 0
     for number in in_turn([one.prospect for one in outlooks]):
         own = outlooks[number]
-        used += _jobs(own, cycle)
-        runs[number] = _run(own.prospect, used, whole)
-    return [
-        Course(
+        bar = _bar(own.prospect, cycle)
+        jobs, least = _jobs(own, cycle, bar)
+        used, clear = used + jobs, clear + least
+        found[number] = Course(
             candidate=own.candidate,
             file=None if own.target is None else parts.place(own.target),
             outlook=own,
-            jobs=_jobs(own, cycle),
-            run=runs[number],
+            jobs=jobs,
+            clear=least,
+            first=_run(clear, whole),
+            run=_run(used, whole),
+            bar=bar,
             why=_why(own, parts) if own.done is None else parts.redact(own.done[1]),
         )
-        for number, own in enumerate(outlooks)
-    ]
+    return [found[number] for number in range(len(outlooks))]
 
 
 def _places(parts: Parts, candidate: Candidate, project: str | None, scope: str) -> tuple[str, ...]:
@@ -155,16 +164,26 @@ def _why(own: Outlook, parts: Parts) -> str:
     return "; ".join(told)
 
 
-def _jobs(own: Outlook, cycle: Cycle) -> int:
-    return 0 if own.done is not None else own.prospect.probably(cycle.policy_of(own.candidate))
+def _jobs(own: Outlook, cycle: Cycle, bar: str | None) -> tuple[int, int]:
+    """At a usual gain, and at a clear one."""
+    if own.done is not None:
+        return 0, 0
+    if bar is not None:
+        return own.prospect.practice, own.prospect.practice
+    policy = cycle.policy_of(own.candidate)
+    return own.prospect.probably(policy), own.prospect.if_clear(policy)
 
 
-def _run(own: Prospect, used: int, whole: int | None) -> int | None:
+def _bar(own: Prospect, cycle: Cycle) -> str | None:
+    """Why no exam can certify it, also where the limits of one run leave no room to begin one."""
+    left = cycle.door.left()
+    if own.barred is not None or own.begun or own.least <= left:
+        return own.barred
+    return f"practice and exam take {own.least} jobs or more in one run, and {cycle.door.scarce()}"
+
+
+def _run(used: int, whole: int) -> int:
     """The corrections before it in the order of their turns are decided first."""
-    if whole is None:
-        return 1
-    if own.least > whole and not own.begun:
-        return None
     return max(1, -(-used // max(1, whole)))
 
 
@@ -175,25 +194,26 @@ def exams(found: Sequence[Course], said: dict[str, str]) -> list[Piece | str]:
         if one.outlook is None or one.code is not None:
             continue
         own, words = one.outlook.prospect, said[one.candidate.id]
-        if own.barred is not None:
-            bars.append(f"{words}: can only become a suggestion. {own.barred}")
-        rows.append(
-            (
-                words,
-                own.clusters,
-                "no" if own.barred is not None else "goes on" if own.begun else "yes",
-                own.least,
-                one.jobs,
-                _when(one),
-            )
-        )
+        if one.bar is not None:
+            bars.append(f"{words}: can only become a suggestion. {one.bar}")
+        jobs = f"{one.clear} to {one.jobs}" if one.clear < one.jobs else str(one.jobs)
+        rows.append((words, own.clusters, _can_pass(one), jobs, _when(one)))
     if not rows:
         return []
-    heads = ("exam of", "kinds held out", "can pass", "jobs at least", "probably", "decided in")
+    heads = ("exam of", "kinds held out", "can pass", "jobs", "decided in")
     return [Table(columns=heads, rows=rows), *(Line(bar, "dim") for bar in bars)]
 
 
+def _can_pass(one: Course) -> str:
+    if one.bar is not None or one.outlook is None:
+        return "no"
+    if one.outlook.prospect.won:
+        return "yes: its evidence is there"
+    return "yes: goes on" if one.outlook.prospect.begun else "yes"
+
+
 def _when(one: Course) -> str:
-    if one.run is None:
-        return "no run: limits.max_jobs is too low"
-    return "this run" if one.run == 1 else f"run {one.run} from now"
+    when = "this run" if one.run == 1 else f"run {one.run} from now"
+    if one.first < one.run:
+        when = f"run {one.first} to {one.run} from now"
+    return when if one.bar is None else f"{when}: a suggestion"

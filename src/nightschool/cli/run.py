@@ -16,6 +16,7 @@ from nightschool.cli.output import Output
 from nightschool.cli.progress import Told
 from nightschool.cli.reading import entered, typed
 from nightschool.cli.render import Line, Piece, Table
+from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -60,7 +61,7 @@ DryRun = Annotated[
 ]
 Yes = Annotated[
     bool,
-    typer.Option("--yes", "-y", help="Do not ask before the first run. Agrees to no project's set-up."),
+    typer.Option("--yes", "-y", help="Do not ask before it starts. Agrees to no project's set-up."),
 ]
 
 Wait = Annotated[
@@ -179,8 +180,13 @@ def _agreed(
         cycle.door.closed = True
         return found
     cycle.door.runner.check()
-    asks = not yes and not practised(parts, cycle.door.name)
+    if (trouble := expected.unkept(parts, cycle.door.runner)) is not None:
+        raise UserError(trouble)
+    asks = not yes and not expected.agreed_before(parts, cycle.door.name, root)
     plan = [*_plan(parts, prepared, root, cycle.aiming, found), *said.told] if asks else None
+    if plan is None:
+        jobs, least = _in_all(parts, found)
+        out.note(f"expected: {expected.in_short(parts, jobs, least)}", *expected.limits_told(parts))
     setting_up.consent(parts, ups, out, plan=plan, agreed=set_ups)
     return found
 
@@ -196,14 +202,6 @@ def _idle(
     lines = [Line(IDLE, "bold"), *told(report, parts.place)]
     code = ExitCode.WRONG_USE if said.wrong else code_of(item.code for item in report.learned)
     return out.result(document, lines, code)
-
-
-def practised(parts: Parts, runner: str) -> bool:
-    """Whether a cycle ever started a job of this runner. One that had nothing to practise was no consent to
-    pay, and a free apprentice's is none to pay an agent."""
-    from nightschool.core.cycles import CycleReport  # noqa: PLC0415
-
-    return any(report.spend.jobs and report.runner == runner for report in parts.store.find(CycleReport))
 
 
 def code_of(came_to: Iterable[str]) -> ExitCode:
@@ -268,7 +266,7 @@ def _plan(
 
     tasks, found = prepared.mined.tasks, prepared.mined.candidates
     settled = [one for one in courses if one.code is not None]
-    jobs, limit = sum(one.jobs for one in courses if one.code is None), parts.settings.limits.max_jobs
+    jobs, least = _in_all(parts, courses)
     train = sum(task.split == "train" for task in tasks)
     words = prepared.words
     rows = [
@@ -295,18 +293,31 @@ def _plan(
         *planned.exams(courses, words),
         *(() if aiming is None else aiming.notes(found)),
         f"{counted(train, 'task')} to practise on, {len(tasks) - train} held out for the exam",
-        *(expected.lines(parts, jobs if limit is None else min(jobs, limit)) if rows else []),
-        *_runs(jobs, limit),
+        *(expected.lines(parts, jobs, least) if rows else []),
+        *(_runs(parts, courses) if rows else []),
     ]
 
 
-def _runs(jobs: int, limit: int | None) -> list[str]:
+def _in_all(parts: Parts, courses: Sequence[Course]) -> tuple[int, int]:
+    """Jobs of one run, at a usual gain and at a clear one, as far as the limits allow."""
+    most = expected.room(parts).jobs
+    busy = [one for one in courses if one.code is None]
+    return min(most, sum(one.jobs for one in busy)), min(most, sum(one.clear for one in busy))
+
+
+def _runs(parts: Parts, courses: Sequence[Course]) -> list[str]:
     """Where one run is probably not enough."""
-    if limit is None or jobs <= limit:
+    from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
+
+    room, jobs = expected.room(parts), sum(one.jobs for one in courses if one.code is None)
+    if room.limit is None or jobs <= room.jobs:
         return []
+    if not room.jobs:
+        return [f"{room.limit} leaves no room for a single job, so nothing would be tried"]
     return [
-        f"all of it takes about {jobs} jobs, so about {-(-jobs // limit)} runs of {limit} jobs: an exam that "
-        "was begun keeps its evidence and goes on in the next (`--max-jobs` or limits.max_jobs allows more)"
+        f"all of it takes up to {counted(jobs, 'job')}, and {room.limit} allows about {room.jobs} a run, so "
+        f"up to {-(-jobs // room.jobs)} runs: an exam that was begun keeps its evidence and goes on in the "
+        "next"
     ]
 
 

@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -25,7 +26,7 @@ from nightschool.cli.scheduled import (
     scheduling_here,
     whose,
 )
-from nightschool.core.errors import NotFound, UserError
+from nightschool.core.errors import NightschoolError, NotFound, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,9 +142,11 @@ def install(
     pieces: list[Piece | str] = [*look_pieces(look)]
     if before.plan is not None and not plan.projects and before.plan.projects:
         pieces.append(f"before it was for {whose(before.plan)}")
-    pieces += [Line(text, "yellow") for text in _warnings(scheduler, plan)]
+    costs = _costs(plan)
+    pieces += [*costs, *(Line(text, "yellow") for text in _warnings(scheduler, plan))]
     pieces.append("next: nightschool doctor")
-    return Output(json=json).result({"look": look, "changed": before.plan != look.plan}, pieces)
+    document = {"look": look, "changed": before.plan != look.plan, "costs": costs}
+    return Output(json=json).result(document, pieces)
 
 
 def remove(*, project: Projects = None, json: Json = False) -> ExitCode:
@@ -259,19 +262,45 @@ def _environment(chosen: Settings, given: Mapping[str, str]) -> Iterator[tuple[s
             yield key.variable, given[key.variable]
 
 
+def _costs(plan: Plan) -> list[str]:
+    """What a night may start, which nobody is asked about then, and the limit to set."""
+    from nightschool.cli import expected  # noqa: PLC0415 - help needs no wiring
+    from nightschool.cli.opening import opening  # noqa: PLC0415
+    from nightschool.rules.limits import UNLIMITED_JOBS  # noqa: PLC0415
+
+    with opening(fleeting=True, forgiving=True, own=True) as parts:
+        jobs, runs = expected.room(parts).jobs, max(1, len(plan.projects))
+        each = f", each of the {runs} projects as much" if runs > 1 else ""
+        most = "any number of jobs" if jobs == UNLIMITED_JOBS else expected.in_short(parts, jobs)
+        limits = parts.settings.limits
+        told = [
+            f"each night it starts without asking: {most}{each}",
+            f"limits of each run: {expected.bounds(parts.settings)}",
+        ]
+        if limits.max_tokens is None and limits.max_dollars is None:
+            told.append(f"no limit of tokens or money; to set one: {expected.setting_in_file(parts)}")
+        return told
+
+
 def _warnings(scheduler: Scheduler, plan: Plan) -> Iterable[str]:
-    from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no wiring
+    from nightschool.cli import expected  # noqa: PLC0415 - help needs no wiring
+    from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.wiring import variables_file  # noqa: PLC0415
 
     if scheduler.after_sleep:
         yield "it starts while you are logged in; without that too: loginctl enable-linger"
     else:
         yield "cron does not make up for a run that the machine slept through"
+    unkept = None
     try:
         with opening(fleeting=True, forgiving=True) as parts:
             trouble = login_trouble(parts, plan)
+            with suppress(NightschoolError):  # what lacks besides is told by `doctor`
+                unkept = expected.unkept(parts, parts.runner(parts.runner_name()[0]))
     except UserError as error:  # the file of variables, of which nothing is taken as it is
         yield f"no scheduled run would start: {error}"
         return
+    if unkept is not None:
+        yield f"a scheduled run would stop: {unkept}"
     if trouble:
         yield f"a scheduled run would stop: {trouble}\n    fix: {key_hint(variables_file())}"

@@ -17,6 +17,11 @@ from nightschool.core.values import Record, Value
 BETWEEN = ", "
 
 
+TOKENS_BOOKED = 60_000
+"""Booked for a job before anything is known of its like: an agent's short task with its system prompt."""
+COST_BOOKED = Decimal("0.25")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget(Value):
     """Hard limits of one cycle. None is no limit. Unknown use counts as over a limit that is set."""
@@ -26,6 +31,11 @@ class Budget(Value):
     tokens: int | None = None
     cost: Decimal | None = None
     """US dollars."""
+
+    def within(self, other: Budget) -> bool:
+        """Whether no more may be spent than under another: jobs, tokens and money."""
+        pairs = ((self.jobs, other.jobs), (self.tokens, other.tokens), (self.cost, other.cost))
+        return all(most is None or (own is not None and own <= most) for own, most in pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -215,6 +215,13 @@ class Runner(Protocol):
     """Carries out jobs. A job that cannot be done is a `Failed` outcome."""
 
     name: str
+    tells_cost: bool
+    """Whether its jobs tell what they cost, in dollars. Where they don't, a limit of money cannot be kept."""
+
+    @property
+    def sends_to(self) -> str:
+        """The address that prompts and files go to; "" where nothing leaves this machine."""
+        ...
 
     def version(self) -> str:
         """Version of the agent, part of each job's key. Raises `RunnerUnusable` if it is missing."""

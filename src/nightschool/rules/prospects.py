@@ -18,6 +18,8 @@ PAIRS_A_WIN = 5
 needed (docs/measurements.md)."""
 GUARD_JOBS = 15
 """Five tries of the base to find a guard, five pairs with it."""
+CLEAR_GUARD_JOBS = 14
+"""Four tries that all pass find one as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +56,20 @@ class Prospect(Value):
 
     def probably(self, policy: Policy) -> int:
         """Jobs to expect until it passed, at a usual gain."""
+        return self._until(policy, min(self.most, PAIRS_A_WIN * self.pairs), GUARD_JOBS)
+
+    def if_clear(self, policy: Policy) -> int:
+        """The same where the edit helps in every pair."""
+        return self._until(policy, self.pairs, CLEAR_GUARD_JOBS)
+
+    def _until(self, policy: Policy, pairs: int, guard: int) -> int:
         if self.barred is not None:
             return self.practice
         if policy.mode != "certify":
             return self.least
-        betting = 0 if self.won else 2 * min(self.most, PAIRS_A_WIN * self.pairs)
-        guards = GUARD_JOBS * min(policy.most_guards, self.guards)
+        betting = 0 if self.won else 2 * pairs
         figures = 2 * min(policy.most_report_pairs, policy.report_per_cluster * self.clusters)
-        return self.practice + betting + guards + figures
+        return self.practice + betting + guard * min(policy.most_guards, self.guards) + figures
 
     @property
     def _rank(self) -> tuple[int, int, int]:

@@ -213,7 +213,12 @@ class Cycle:
             spend=self.door.spend,
             budget=self.door.budget,
             worked=self.door.worked,
-            ended_by=ended_by(self.door.stopped_by(), learned),
+            ended_by=ended_by(
+                self.door.stopped_by(),
+                learned,
+                [verdict for verdict in self.store.find(Verdict) if verdict.cycle == self.number],
+                self.door.scarce(),
+            ),
             trials=self.replay.made,
             tries=tries(self.store, self.number),
             edit_jobs=edit_jobs(self.store, self.number),

@@ -13,26 +13,22 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from threading import Event, Lock
 
-from nightschool.core.cycles import Budget, Spend
+from nightschool.core.cycles import COST_BOOKED, TOKENS_BOOKED, Budget, Spend
 from nightschool.core.errors import BudgetExhausted, NightschoolError, NothingAnswers, SetUpFailed
 from nightschool.core.harness import File
 from nightschool.core.jobs import Failed, Finished, Job, LostTry, Outcome, Reason, Reservation, Usage
 from nightschool.core.ports import Clock, Redact, Runner, Store
 from nightschool.core.tasks import GitSource
 from nightschool.core.values import Digest
+from nightschool.rules.limits import room
 from nightschool.rules.telling import counted, dollars
 
-TOKENS_BOOKED = 60_000
-"""Booked for a job before anything is known of its like: an agent's short task with its system prompt."""
-COST_BOOKED = Decimal("0.25")
 MACHINE = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 )
 """Troubles of this machine: a job that met one of them is lost, and says nothing of the agent."""
 LOST_IN_A_ROW = 3
 """So many jobs, all lost to one cause before any came to an end, and a run breaks off."""
-UNLIMITED_JOBS = 1_000_000
-"""What `left` answers where no limit is set: more than any cycle starts."""
 
 
 @dataclass(slots=True)
@@ -107,6 +103,12 @@ class Door:
         """Which limit ended the budget, in words; None while there is some left."""
         with self._lock:
             return self._over()
+
+    def scarce(self) -> str | None:
+        """Which limit leaves the least room for further jobs, and how much; None where none is set."""
+        with self._lock:
+            found = room(self.budget, self._spend)
+        return found.limit and f"{found.limit} leaves room for no more than {counted(found.jobs, 'job')}"
 
     def run(self, job: Job, cancelled: Event) -> Outcome:
         """Answer from a finished job of the same key, else book, run and record it."""
@@ -275,14 +277,7 @@ def _no_room(spend: Spend, budget: Budget) -> str | None:
 
 def fitting(spend: Spend, budget: Budget) -> int:
     """How many jobs fit under the limits on jobs, tokens and money, where none of these is over yet."""
-    fitting = [UNLIMITED_JOBS]
-    if budget.jobs is not None:
-        fitting.append(budget.jobs - spend.jobs)
-    if budget.tokens is not None:
-        fitting.append((budget.tokens - spend.tokens) // TOKENS_BOOKED - spend.unsettled)
-    if budget.cost is not None:
-        fitting.append(int((budget.cost - spend.cost) // COST_BOOKED) - spend.unsettled)
-    return max(0, min(fitting))
+    return room(budget, spend).jobs
 
 
 def added(spend: Spend, usage: Usage, *, lost: bool) -> Spend:

@@ -56,6 +56,8 @@ class ScriptedRunner:
     surface: Surface
     editor: Callable[[Job], str] = quoting_editor
     name: str = "scripted"
+    tells_cost: bool = True
+    sends_to: str = ""
 
     def version(self) -> str:
         return "1+" + digest_of(self.script, _source())[:12]

@@ -59,10 +59,12 @@ class ClaudeCodeRunner(Agent):
             f"`node {path.parent.parent}/install.cjs` once; an old version: {INSTALL}"
         )
 
+    def upstream(self) -> str:
+        return self.endpoint or self.environment.get("ANTHROPIC_BASE_URL") or ENDPOINT
+
     def way(self) -> Way:
-        upstream = self.endpoint or self.environment.get("ANTHROPIC_BASE_URL") or ENDPOINT
         headers, _ = self._credentials()
-        return Way(upstream=upstream, headers=headers, paths=("/v1/messages",))
+        return Way(upstream=self.upstream(), headers=headers, paths=("/v1/messages",))
 
     def _credentials(self) -> tuple[dict[str, str], str]:
         """The header that the gateway puts in, and the variable that makes the agent inside expect one."""

@@ -46,6 +46,7 @@ class CodexRunner(Agent):
     key_variable: str = "OPENAI_API_KEY"
     name: str = "codex"
     title: str = "Codex"
+    tells_cost: bool = False
 
     def version_in(self, text: str) -> str | None:
         """`codex-cli 0.171.0`."""
@@ -66,8 +67,10 @@ class CodexRunner(Agent):
             return Program(host=native, readable=(str(native), inside), inside=inside)
         raise RunnerUnusable(f"{path} is no native program, and none lies beside it: {INSTALL}")
 
+    def upstream(self) -> str:
+        return self.endpoint or self.environment.get("OPENAI_BASE_URL") or ENDPOINT
+
     def way(self) -> Way:
-        upstream = self.endpoint or self.environment.get("OPENAI_BASE_URL") or ENDPOINT
         key = self.environment.get(self.key_variable)
         if not key:
             raise AuthenticationFailed(
@@ -75,7 +78,7 @@ class CodexRunner(Agent):
                 "A ChatGPT login in ~/.codex is never copied, so a subscription alone does not serve here."
             )
         headers = {"Authorization": f"Bearer {key}"}
-        return Way(upstream=upstream, headers=headers, paths=("/responses", "/models"))
+        return Way(upstream=self.upstream(), headers=headers, paths=("/responses", "/models"))
 
     def command(self, workspace: Workspace, job: Job, prompt: str) -> Command:
         folder = workspace.home / ".codex"
