@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from nightschool.cli import doctor
 from nightschool.cli.app import run
+from nightschool.cli.reading import settings_here
 from nightschool.wiring import AGENTS, TESTED
 from schedulers import Machine, machine
 
@@ -54,12 +57,14 @@ def test_doctor_finds_agents_sessions_and_keys(
     monkeypatch.setenv("NIGHTSCHOOL_SANDBOX", "unsafe-process")
     (home / ".gemini").mkdir()
     (home / ".kimi").mkdir()
+    (home / ".local/share").mkdir(parents=True, exist_ok=True)
     told = ask("doctor", code=4)
     assert "codex-cli 9.9" in about(told, "agent codex")[0]["text"]
     assert "6 files" in about(told, "sessions codex")[0]["text"]
     assert about(told, "sessions gemini")[0]["text"].startswith("none in ")
     assert "not read yet" in about(told, "sessions kimi")[0]["text"]
     assert about(told, "sessions pi") == []
+    assert about(told, "sessions opencode") == [], "its folder lies among the data of all programs"
     assert "OPENAI_API_KEY is set" in [finding["text"] for finding in about(told, "key")]
     assert "very-secret" not in json.dumps(told)
     assert "NIGHTSCHOOL_SANDBOX" in about(told, "setting sandbox")[0]["text"]
@@ -141,6 +146,7 @@ def test_each_problem_has_its_fix(
 ) -> None:
     """Whatever is not as it should be tells what to do, in the document and on the screen."""
     (home / ".kimi").mkdir()
+    (home / ".local/share").mkdir(parents=True, exist_ok=True)
     (home / ".codex/sessions/lost.jsonl").symlink_to(home / "nowhere")
     (home / ".claude/settings.json").write_text('{"cleanupPeriodDays": 7}', encoding="utf-8")
     findings = ask("doctor", code=4)["findings"]
@@ -240,3 +246,33 @@ def test_doctor_tells_an_extra_that_is_asked_for_and_missing(
     (found,) = about(ask("doctor", code=4), "second opinion")
     assert found["state"] == "blocks"
     assert 'pip install "nightschool[scan]"' in found["text"]
+
+
+def test_a_missing_key_is_told_once(
+    schedulers: Machine, ask: Ask, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the agent says what it lacks the list of variables does not say it again, and where a key is
+    there nothing is said of those that are not needed."""
+    told = ask("doctor", code=4)
+    (login,) = about(told, "login")
+    assert "auth.json" in login["text"], "a key in it does not serve, and that is said"
+    assert about(told, "key") == []
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-indeed")
+    run(["doctor", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert {finding["state"] for finding in about(told, "key") + about(told, "login")} == {"ok"}
+
+
+def test_an_address_of_ones_own_is_asked_and_a_vendors_is_not(home: Path) -> None:
+    """What a run would be lost to is told before it; no vendor is told that somebody looks."""
+    chosen = settings_here()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        up = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        (finding,) = doctor._model("codex", chosen, {"OPENAI_BASE_URL": up})
+        assert (finding.state, up in finding.text) == ("ok", True)
+    (finding,) = doctor._model("codex", chosen, {"OPENAI_BASE_URL": up})
+    assert (finding.state, up in finding.text) == ("blocks", True)
+    assert finding.fix
+    (finding,) = doctor._model("codex", chosen, {"ANTHROPIC_BASE_URL": up})
+    assert finding.state == "ok"
+    assert "nothing was sent" in finding.text

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from nightschool.cli.exits import DISK_FULL, ExitCode
 from nightschool.cli.opening import DATABASE
@@ -43,6 +45,7 @@ DISK_NEEDED = 1 << 30
 LEAST = 1 << 20
 """With less nothing can be stored."""
 VERSION_SECONDS = 20
+CONNECT_SECONDS = 3
 CLAUDE_TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"  # noqa: S105 - the name of a variable
 LOGIN = "set the variable in the shell that runs nightschool; `corrections` and `run --dry-run` need no key"
 
@@ -51,7 +54,8 @@ def doctor(*, json: Json = False) -> ExitCode:
     """Look whether a run can start here: sandbox, agents, sessions, store, schedule, settings, disk.
 
     Each problem is told with its fix. Exit code 0 where nothing blocks a run, else 4. Of keys only the
-    names of the variables are told.
+    names of the variables are told. An address of a model that you set yourself is asked whether it takes
+    a connection; a vendor's is not.
 
     \b
     Example:
@@ -70,9 +74,10 @@ def doctor(*, json: Json = False) -> ExitCode:
             *_sessions(chosen, environment, home),
             *_schedule(chosen),
             *_disk(chosen),
-            *_keys(chosen, environment),
             *_settings(chosen),
         ]
+        if not any(finding.about == "login" for finding in found):
+            found += _keys(chosen, environment)
     blocked = any(finding.state == "blocks" for finding in found)
     pieces: list[Piece | str] = [piece for finding in found if _told(finding) for piece in _pieces(finding)]
     pieces.append(Line("settings that are not named have their built-in default: --json has them all", "dim"))
@@ -221,8 +226,12 @@ def _sessions(chosen: Settings, environment: Mapping[str, str], home: Path) -> I
         kept = reader.retention(roots)
         if kept is not None and paths:
             yield retention_finding(name, kept, chosen.harvest.lookback_limit_days)
-        # Of an agent that the person does not have there is nothing to say.
-        named = reader.moved_by in environment or any(folder.parent.is_dir() for folder in looked)
+        # Of an agent that the person does not have there is nothing to say: where its sessions lie among the
+        # data of all programs, that folder says nothing of it.
+        shared = (reader.moved_by or "").startswith("XDG_")
+        named = not shared and (
+            reader.moved_by in environment or any(folder.parent.is_dir() for folder in looked)
+        )
         if named and not any(folder.is_dir() for folder in looked):
             yield Finding(
                 about=f"sessions {name}",
@@ -325,17 +334,16 @@ def _disk(chosen: Settings) -> Iterator[Finding]:
 
 
 def _keys(chosen: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Which keys are set, by name alone."""
+    """Which keys are set, by name alone, while no agent is there that would say whether it has what it
+    needs."""
     endpoints = chosen.endpoints
     names = (endpoints.anthropic_key_variable, CLAUDE_TOKEN, endpoints.openai_key_variable)
     there = [name for name in names if environment.get(name)]
     for name in there:
         yield Finding(about="key", state="ok", text=f"{name} is set")
-    if absent := [name for name in names if name not in there]:
-        # No fault: one that the agent can use is enough, and whether it is there is told with the login.
-        instead = f"a login that was found instead: {', '.join(there)}" if there else "no login was found"
-        text = f"not set: {', '.join(absent)}; {instead}"
-        yield Finding(about="key", state="note", text=text, fix="" if there else LOGIN)
+    if not there:
+        text = f"none is set of {', '.join(names)}"
+        yield Finding(about="key", state="note", text=text, fix=f"once an agent is there: {LOGIN}")
 
 
 def _login(chosen: Settings, parts: Parts) -> Iterator[Finding]:
@@ -357,6 +365,7 @@ def _login(chosen: Settings, parts: Parts) -> Iterator[Finding]:
         pass  # no sandbox: told above, with its fix
     else:
         yield Finding(about="login", state="ok", text=f"{name} has a key or a token for the sandbox")
+        yield from _model(name, chosen, parts.environment)
     yield from _money(parts)
 
 
@@ -372,6 +381,34 @@ def _money(parts: Parts) -> Iterator[Finding]:
     if trouble is not None:
         fix = f'limits.max_dollars = "none", and limits.max_tokens ({setting_one(runner)})'
         yield Finding(about="limits", state="blocks", text=trouble, fix=fix)
+
+
+def _model(name: str, chosen: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Where the agent that would practise sends its requests. Who set an address of their own wants to know
+    that it is up; a vendor is not told that somebody looks."""
+    own = {
+        "claude-code": chosen.endpoints.anthropic_url or environment.get("ANTHROPIC_BASE_URL"),
+        "codex": chosen.endpoints.openai_url or environment.get("OPENAI_BASE_URL"),
+    }
+    if name not in own:
+        return
+    address = own[name]
+    if not address:
+        text = f"{name} sends its requests to its vendor; nothing was sent there now"
+        yield Finding(about="model", state="ok", text=text)
+        return
+    try:
+        parts = urlsplit(address)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        with socket.create_connection((parts.hostname or "", port), timeout=CONNECT_SECONDS):
+            pass
+    except (OSError, ValueError) as error:
+        fix = "start what should answer there, or set another address (endpoints in your settings)"
+        text = f"{name} sends its requests to {address}, which takes no connection: {error}"
+        yield Finding(about="model", state="blocks", text=text, fix=fix)
+    else:
+        text = f"{name} sends its requests to {address}, which takes connections"
+        yield Finding(about="model", state="ok", text=text)
 
 
 def _second_opinion(parts: Parts) -> Iterator[Finding]:

@@ -75,7 +75,8 @@ class CodexRunner(Agent):
         if not key:
             raise AuthenticationFailed(
                 f"Codex has no key for the sandbox: set {self.key_variable}. "
-                "A ChatGPT login in ~/.codex is never copied, so a subscription alone does not serve here."
+                "What lies in ~/.codex/auth.json, be it a ChatGPT login or a key, is never copied: give a "
+                "key by that variable. A subscription alone does not serve here."
             )
         headers = {"Authorization": f"Bearer {key}"}
         return Way(upstream=self.upstream(), headers=headers, paths=("/responses", "/models"))
