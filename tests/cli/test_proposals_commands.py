@@ -16,8 +16,8 @@ from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.cli.app import run
 from nightschool.cli.verdicts import curve
 from nightschool.core.harness import Scope
-from nightschool.core.proposals import Draft, GuardReport, SafetyReport, Verdict, VerdictKind
-from nightschool.core.trials import Estimate
+from nightschool.core.proposals import Draft, SafetyReport, Verdict, VerdictKind
+from nightschool.core.trials import Estimate, GuardReport
 from publish_builders import AFTER, BEFORE, CANDIDATE, FINDING, MODE, draft_of, safety_of, verdict_of
 
 WEALTH = tuple(1.25 ** min(at, 12) for at in range(21))

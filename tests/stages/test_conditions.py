@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from exam_builders import AT, GUARDS, TARGETS, exam, helpful, sit, useless
 from gate_builders import ScriptedPractice, task
-from nightschool.core.proposals import Certify, GuardReport, Verdict, VerdictKind
+from nightschool.core.proposals import Certify, Verdict, VerdictKind
 from nightschool.core.tasks import Split, Task
-from nightschool.core.trials import Arm, LostPair, Pair
+from nightschool.core.trials import Arm, GuardReport, LostPair, Pair
 from nightschool.rules.conditions import Condition, conditions
 from nightschool.rules.gate import Policy
 from nightschool.rules.guards import told as showed

@@ -9,9 +9,18 @@ import pytest
 from exam_builders import GUARDS, TARGETS, exam, helpful, sit, useless
 from gate_builders import ScriptedPractice
 from nightschool.core.harness import File, Harness
-from nightschool.core.proposals import SIDE_CHECKS, Certify, VerdictKind
+from nightschool.core.proposals import Certify, VerdictKind
 from nightschool.core.tasks import Task
-from nightschool.core.trials import AlphaEntry, Arm, Draw, LostPair, Pair, Partition, TrialRequest
+from nightschool.core.trials import (
+    SIDE_CHECKS,
+    AlphaEntry,
+    Arm,
+    Draw,
+    LostPair,
+    Pair,
+    Partition,
+    TrialRequest,
+)
 from nightschool.core.values import Digest, digest_of
 from nightschool.rules.betting import alpha_share
 from nightschool.rules.gate import Policy

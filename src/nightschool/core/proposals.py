@@ -11,7 +11,7 @@ from typing import Literal
 from nightschool.core.errors import NotAllowed
 from nightschool.core.harness import Target
 from nightschool.core.tasks import Candidate, Moment
-from nightschool.core.trials import Estimate
+from nightschool.core.trials import SIDE_CHECKS, Estimate, GuardReport
 from nightschool.core.values import Digest, Record, Value, digest_of
 
 
@@ -129,31 +129,6 @@ VerdictCode = Literal[
 ]
 """Why, in a word. Only a draft of a skill can be "never triggered": memory is always loaded."""
 SAID_WITHOUT_A_TRY: frozenset[VerdictCode] = frozenset({"few-pairs", "few-targets", "gate-off"})
-
-
-SIDE_CHECKS = "other checks of the targets"
-"""Stands where a guard's task stands: what the targets check besides the candidate's own check."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardReport(Value):
-    """What one guard showed: pairs, harm (the wealth against it), summed d."""
-
-    task: str
-    pairs: int
-    harm: float
-    total: float
-    unseen_loss: float
-    """The loss of mean score that could have gone unseen at these pairs."""
-    base_passed: int | None = None
-    """In how many of its pairs it was passed without the edit; None: not on record."""
-    probed: int = 0
-    """So many tries without the edit, none passed, before any pair: it got none, since it cannot suffer."""
-
-    @property
-    def could_show(self) -> bool:
-        """Whether a harm could have shown: what is seldom passed without the edit has nothing to lose."""
-        return self.pairs > 0 and (self.base_passed is None or 2 * self.base_passed >= self.pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -224,3 +224,28 @@ class Estimate(Value):
     low: float
     high: float
     n: int
+
+
+SIDE_CHECKS = "other checks of the targets"
+"""Stands where a guard's task stands: what the targets check besides the candidate's own check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardReport(Value):
+    """What one guard showed: pairs, harm (the wealth against it), summed d."""
+
+    task: str
+    pairs: int
+    harm: float
+    total: float
+    unseen_loss: float
+    """The loss of mean score that could have gone unseen at these pairs."""
+    base_passed: int | None = None
+    """In how many of its pairs it was passed without the edit; None: not on record."""
+    probed: int = 0
+    """So many tries without the edit, none passed, before any pair: it got none, since it cannot suffer."""
+
+    @property
+    def could_show(self) -> bool:
+        """Whether a harm could have shown: what is seldom passed without the edit has nothing to lose."""
+        return self.pairs > 0 and (self.base_passed is None or 2 * self.base_passed >= self.pairs)

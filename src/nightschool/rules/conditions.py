@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nightschool.core.proposals import SIDE_CHECKS, Certify, Draft, GuardReport, Verdict, VerdictKind
+from nightschool.core.proposals import Certify, Draft, Verdict, VerdictKind
+from nightschool.core.trials import SIDE_CHECKS, GuardReport
 from nightschool.core.values import Value
 from nightschool.rules.gate import Policy, loss_verdict, many_losses
 from nightschool.rules.guards import told

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nightschool.core.proposals import SIDE_CHECKS, GuardReport
-from nightschool.core.trials import Pair
+from nightschool.core.trials import SIDE_CHECKS, GuardReport, Pair
 from nightschool.rules.betting import harm_of
 from nightschool.rules.gate import Policy
 from nightschool.rules.intervals import share_above

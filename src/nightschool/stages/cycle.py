@@ -36,7 +36,7 @@ from nightschool.core.trials import Pair, WealthKey
 from nightschool.core.values import Digest
 from nightschool.rules.checking import JUDGE_VERSION
 from nightschool.rules.gate import Policy
-from nightschool.rules.limits import ended_by, slept
+from nightschool.rules.limits import slept
 from nightschool.rules.marks import Sitting
 from nightschool.rules.report import promise, unread
 from nightschool.rules.standing import came_to, open_draft, turned_down
@@ -213,12 +213,7 @@ class Cycle:
             spend=self.door.spend,
             budget=self.door.budget,
             worked=self.door.worked,
-            ended_by=ended_by(
-                self.door.stopped_by(),
-                learned,
-                [verdict for verdict in self.store.find(Verdict) if verdict.cycle == self.number],
-                self.door.scarce(),
-            ),
+            ended_by=ended(self.door, learned, self.store),
             trials=self.replay.made,
             tries=tries(self.store, self.number),
             edit_jobs=edit_jobs(self.store, self.number),

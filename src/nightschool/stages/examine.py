@@ -17,9 +17,9 @@ from datetime import datetime
 from nightschool.core.errors import BudgetExhausted, NotFound, UserError
 from nightschool.core.harness import Harness
 from nightschool.core.ports import Clock, Practice, Store
-from nightschool.core.proposals import SIDE_CHECKS, Draft, GuardReport, Verdict, VerdictCode, VerdictKind
+from nightschool.core.proposals import Draft, Verdict, VerdictCode, VerdictKind
 from nightschool.core.tasks import Candidate, HoldoutVersion, Task, task_digest
-from nightschool.core.trials import Arm, Estimate, TrialRequest, WealthKey
+from nightschool.core.trials import SIDE_CHECKS, Arm, Estimate, GuardReport, TrialRequest, WealthKey
 from nightschool.core.values import Value, digest_bytes
 from nightschool.rules import gate, pairing
 from nightschool.rules.gate import Policy, Ruling, Tally, Terms

@@ -14,11 +14,14 @@ from nightschool.core.cycles import Learned
 from nightschool.core.harness import Target
 from nightschool.core.jobs import Finished, LostTry, Role
 from nightschool.core.ports import LiveFiles, Store
+from nightschool.core.proposals import Verdict
 from nightschool.core.trials import Trial
 from nightschool.rules.gate import Policy
+from nightschool.rules.limits import ended_by
 from nightschool.rules.standing import say_the_same
 from nightschool.rules.telling import counted
 from nightschool.rules.worth import told_waiting
+from nightschool.stages.door import Door
 from nightschool.stages.mine import Mined
 from nightschool.stages.releases import Fit, dossier, drafts, fit
 from nightschool.stages.set_ups import Stop
@@ -27,6 +30,12 @@ from nightschool.stages.silences import silences
 LOSSES = 3
 LOSS_WIDTH = 300
 LACKS = "replays run without a network and without logins of other tools; what needs them fails"
+
+
+def ended(door: Door, learned: Sequence[Learned], store: Store) -> str | None:
+    """The limit that ended a cycle, or kept an exam of it from its tries."""
+    verdicts = [verdict for verdict in store.find(Verdict) if verdict.cycle == door.cycle]
+    return ended_by(door.stopped_by(), learned, verdicts, door.scarce())
 
 
 def losses(store: Store, cycle: str, stops: Iterable[Stop]) -> tuple[str, ...]:
