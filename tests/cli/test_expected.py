@@ -81,7 +81,7 @@ def test_a_limit_that_is_no_limit_allows_more() -> None:
 
 
 def limited(parts: Parts, **limits: object) -> Parts:
-    changed = replace(parts.settings.limits, **limits)  # type: ignore[arg-type]
+    changed = replace(parts.settings.limits, **limits)  # type: ignore[arg-type]  # fields by name
     return replace(parts, settings=replace(parts.settings, limits=changed))
 
 

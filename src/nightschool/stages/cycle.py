@@ -48,7 +48,7 @@ from nightschool.stages.examine import Exam, examine, without_holdout
 from nightschool.stages.harvest import HarvestRequest, cursors_kept
 from nightschool.stages.ledger import spent
 from nightschool.stages.mine import Mined, holdout_of
-from nightschool.stages.noting import edit_jobs, losses, practised, quiet, said_twice, stale, tries
+from nightschool.stages.noting import edit_jobs, losses, practised, quiet, said_twice, stale, stopped, tries
 from nightschool.stages.numbers import give, holding_number
 from nightschool.stages.outlook import Foresight, Outlook, Remembered
 from nightschool.stages.prepare import Preparation, Prepared
@@ -213,7 +213,7 @@ class Cycle:
             spend=self.door.spend,
             budget=self.door.budget,
             worked=self.door.worked,
-            ended_by=ended(self.door, learned, self.store),
+            ended_by=stopped(self.door, learned, self.store),
             trials=self.replay.made,
             tries=tries(self.store, self.number),
             edit_jobs=edit_jobs(self.store, self.number),

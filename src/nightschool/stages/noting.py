@@ -32,7 +32,7 @@ LOSS_WIDTH = 300
 LACKS = "replays run without a network and without logins of other tools; what needs them fails"
 
 
-def ended(door: Door, learned: Sequence[Learned], store: Store) -> str | None:
+def stopped(door: Door, learned: Sequence[Learned], store: Store) -> str | None:
     """The limit that ended a cycle, or kept an exam of it from its tries."""
     verdicts = [verdict for verdict in store.find(Verdict) if verdict.cycle == door.cycle]
     return ended_by(door.stopped_by(), learned, verdicts, door.scarce())
