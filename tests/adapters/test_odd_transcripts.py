@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,203 +16,31 @@ from nightschool.adapters.copilot.transcripts import CopilotTranscripts
 from nightschool.adapters.cursor.transcripts import CursorTranscripts
 from nightschool.adapters.gemini.transcripts import GeminiTranscripts
 from nightschool.adapters.pi.transcripts import PiTranscripts
-from nightschool.adapters.record_tables import record_of, row_of
 from nightschool.adapters.rows import file_time
 from nightschool.adapters.vscode_copilot.transcripts import VSCodeCopilotTranscripts
 from nightschool.core.ports import TranscriptSource
-from nightschool.core.sessions import Offset, ReadResult, Roots, Session
+from nightschool.core.sessions import Offset, Roots, Session
 from nightschool.rules.corrections import corrections
 from nightschool.rules.redaction import Redactor
 from nightschool.rules.signals import signals
-from transcripts import (
-    CLAUDE_ID,
-    CODEX_ID,
-    PI_ID,
-    claude,
-    codex,
-    copilot,
-    copilot_start,
-    cursor,
-    pi,
-    pi_head,
-    read_file,
-    stamp,
-    vscode_log,
-    vscode_request,
-    write_rows,
+from source_samples import (
+    CLAUDE_ROWS,
+    CODEX_ROWS,
+    COPILOT_ROWS,
+    CURSOR_ROWS,
+    GEMINI_ROWS,
+    PI_ROWS,
+    VSCODE_ROWS,
+    storable,
+    with_each_field,
 )
+from transcripts import CLAUDE_ID, CODEX_ID, PI_ID, claude, codex, read_file, write_rows
 
 SECRET = "sk-ant-api03-" + "Ab3dEf6hIj" * 9 + "AA"
 REDACT = Redactor(b"k" * 32)
 CLAUDE = ClaudeCodeTranscripts(redact=REDACT)
 CODEX = CodexTranscripts(redact=REDACT)
 
-CLAUDE_ROWS: Sequence[Mapping[str, Any]] = (
-    {"type": "summary", "leafUuid": "x", "summary": "s"},
-    claude("user", 1, "Fix the total", entrypoint="cli", promptSource="typed", origin={"kind": "human"}),
-    claude(
-        "assistant",
-        2,
-        [
-            {"type": "text", "text": "ok"},
-            {"type": "tool_use", "id": "toolu_2", "name": "Bash", "input": {"command": "ls", "n": 3}},
-            {
-                "type": "tool_use",
-                "id": "toolu_3",
-                "name": "Write",
-                "input": {"file_path": "/a", "patch": "x"},
-            },
-            {"type": "tool_use", "id": "toolu_9", "name": "Skill", "input": {"skill": "s"}},
-        ],
-    ),
-    claude(
-        "user",
-        3,
-        [
-            {
-                "type": "tool_result",
-                "tool_use_id": "toolu_2",
-                "content": [{"type": "text", "text": "Exit code 1"}],
-                "is_error": True,
-            }
-        ],
-    ),
-    {
-        "type": "attachment",
-        "attachment": {
-            "type": "queued_command",
-            "prompt": [{"type": "text", "text": "No, use uv, not pip"}],
-            "commandMode": "prompt",
-            "origin": {"kind": "human"},
-            "source_uuid": "u7",
-        },
-        "uuid": "row-4",
-        "timestamp": stamp(4),
-        "sessionId": CLAUDE_ID,
-    },
-    claude("user", 5, [{"type": "text", "text": "No, use uv, not pip"}, {"type": "image"}]),
-    claude("user", 6, "[Request interrupted by user]"),
-)
-CODEX_ROWS: Sequence[Mapping[str, Any]] = (
-    codex(
-        "session_meta",
-        0,
-        id=CODEX_ID,
-        cwd="/home/me/app",
-        cli_version="0.171.0",
-        source="vscode",
-        git={"branch": "main", "commit_hash": "a" * 40},
-    ),
-    codex("turn_context", 1, cwd="/home/me/app", model="gpt"),
-    codex("event_msg", 2, type="user_message", message="Fix it", images=[]),
-    codex(
-        "event_msg",
-        2.5,
-        type="item_completed",
-        item={
-            "type": "UserMessage",
-            "id": "i1",
-            "content": [{"type": "text", "text": "No, use uv, not pip"}],
-        },
-    ),
-    codex(
-        "response_item",
-        3,
-        type="message",
-        role="assistant",
-        content=[{"type": "output_text", "text": "ok"}],
-        id="m",
-    ),
-    codex("response_item", 4, type="function_call", name="exec", call_id="c1", arguments='{"cmd":"ls"}'),
-    codex("response_item", 5, type="function_call_output", call_id="c1", output="Exit code: 1"),
-    codex("response_item", 6, type="custom_tool_call", name="exec", call_id="c2", input='x({cmd: "ls"})'),
-    codex(
-        "response_item",
-        7,
-        type="custom_tool_call_output",
-        call_id="c2",
-        output=[{"type": "text", "text": '{"exit_code": 2}'}],
-    ),
-    codex("event_msg", 8, type="turn_aborted", reason="interrupted"),
-    codex("session_meta", 10, id="other", cwd="/x"),
-)
-PI_CALL = {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "ls", "n": 3}}
-PI_ROWS: Sequence[Mapping[str, Any]] = (
-    pi_head(),
-    {"type": "model_change", "id": "a", "parentId": None, "timestamp": stamp(1), "modelId": "m"},
-    pi(1, "user", [{"type": "text", "text": "Fix the total"}]),
-    pi(2, "assistant", [{"type": "text", "text": "ok"}, PI_CALL], model="m", stopReason="aborted"),
-    pi(3, "toolResult", [{"type": "text", "text": "no"}], toolCallId="c1", isError=True),
-    pi(4, "user", "No, use uv, not pip", parent=2),
-    pi(5, "bashExecution", "", command="ls"),
-)
-COPILOT_CALLS = [{"toolCallId": "c1", "name": "bash", "arguments": '{"command":"ls"}'}]
-COPILOT_ROWS: Sequence[Mapping[str, Any]] = (
-    copilot_start(),
-    copilot(1, "user.message", content="Fix the total", source="user"),
-    copilot(2, "assistant.message", content="ok", toolRequests=COPILOT_CALLS, model="m"),
-    copilot(3, "tool.execution_complete", toolCallId="c1", success=True, result={"content": "no"}),
-    copilot(
-        4, "tool.execution_complete", toolCallId="c1", success=False, error={"message": "x", "code": "y"}
-    ),
-    copilot(5, "abort", reason="user"),
-    copilot(6, "skill.invoked", name="s"),
-    copilot(7, "user.message", content="No, use uv, not pip"),
-)
-CURSOR_ROWS: Sequence[Mapping[str, Any]] = (
-    cursor("user", "<user_query>Fix the total</user_query>"),
-    cursor("assistant", "ok", {"type": "tool_use", "id": "c1", "name": "Shell", "input": {"command": "ls"}}),
-    cursor("user", {"type": "tool_result", "content": "no"}),
-    cursor("user", "No, use uv, not pip"),
-)
-GEMINI_CALL = {
-    "id": "c1",
-    "name": "run_shell_command",
-    "args": {"command": "ls"},
-    "status": "error",
-    "result": [{"functionResponse": {"response": {"error": "no"}}}],
-}
-GEMINI_ROWS: Sequence[Mapping[str, Any]] = (
-    {"sessionId": "g-1", "projectHash": "ab", "startTime": stamp(0), "kind": "main"},
-    {"id": "m1", "timestamp": stamp(1), "type": "user", "content": [{"text": "Fix the total"}]},
-    {
-        "id": "m2",
-        "timestamp": stamp(2),
-        "type": "gemini",
-        "content": "ok",
-        "toolCalls": [GEMINI_CALL],
-        "model": "m",
-    },
-    {"$set": {"lastUpdated": stamp(3), "messages": [{"id": "m2", "type": "gemini", "content": "ok"}]}},
-    {"id": "m3", "timestamp": stamp(3), "type": "user", "content": "x"},
-    {"$rewindTo": "m3"},
-    {"id": "m4", "timestamp": stamp(4), "type": "info", "content": "Request cancelled."},
-    {"id": "m5", "timestamp": stamp(5), "type": "user", "content": "No, use uv, not pip"},
-)
-VSCODE_CALL = {
-    "kind": "toolInvocationSerialized",
-    "toolId": "run_in_terminal",
-    "toolCallId": "c1",
-    "isConfirmed": {"type": 4},
-    "isComplete": True,
-    "toolSpecificData": {
-        "commandLine": {"original": "ls"},
-        "terminalCommandOutput": {"text": "no"},
-        "terminalCommandState": {"exitCode": 1},
-    },
-    "resultDetails": {"isError": True, "input": "{}", "output": [{"value": "x"}]},
-}
-VSCODE_ASKED = {
-    "toolCallRounds": [{"toolCalls": [{"id": "c2", "name": "n", "arguments": "{}"}]}],
-    "toolCallResults": {"c2": {"content": [{"value": "no"}]}},
-}
-VSCODE_ROWS: Sequence[Mapping[str, Any]] = (
-    *vscode_log((2, ["requests"], [vscode_request(1, "Fix the total", "ok", VSCODE_CALL)])),
-    *vscode_log((2, ["requests", 0, "response"], [{**VSCODE_CALL, "toolCallId": "c2"}]))[1:],
-    *vscode_log((1, ["requests", 0, "result"], {"metadata": VSCODE_ASKED}))[1:],
-    {"kind": 2, "k": ["requests"], "i": 1, "v": [vscode_request(2, "No, use uv, not pip")]},
-    *vscode_log((1, ["requests", 1, "modelState"], {"value": 2, "completedAt": 1}))[1:],
-)
 FILES: Sequence[tuple[TranscriptSource, Sequence[Mapping[str, Any]], str]] = (
     (CLAUDE, CLAUDE_ROWS, f"{CLAUDE_ID}.jsonl"),
     (CLAUDE, CLAUDE_ROWS, "agent-1.jsonl"),
@@ -238,43 +66,6 @@ IN_ITS_PLACE: Sequence[object] = (
     [{"type": "text", "text": []}],
     {"kind": [], "type": {}},
 )
-
-
-def places(value: object, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to each field in a row, the row itself first."""
-    yield before
-    inner: Iterator[tuple[Any, Any]] = iter(())
-    if isinstance(value, dict):
-        inner = iter(value.items())
-    elif isinstance(value, list):
-        inner = iter(enumerate(value))
-    for key, item in inner:
-        yield from places(item, (*before, key))
-
-
-def replaced(value: Any, place: tuple[Any, ...], new: object) -> Any:
-    if not place:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[place[0]] = replaced(copy[place[0]], place[1:], new)
-    return copy
-
-
-def storable(result: ReadResult) -> str:
-    """What the store would hold of it; raises what the store would raise."""
-    bodies: list[str] = []
-    for record in (result.session, result.offset):
-        if record is not None:
-            row = row_of(record)
-            bodies.append(f"{row['id']} {row['body']}")
-            assert record_of(type(record), str(row["body"])) == record
-    return "\n".join(bodies)
-
-
-def with_each_field(rows: Sequence[Mapping[str, Any]], new: object) -> Iterator[list[Any]]:
-    for index, row in enumerate(rows):
-        for place in places(row):
-            yield [*rows[:index], replaced(row, place, new), *rows[index + 1 :]]
 
 
 @pytest.mark.parametrize(("source", "rows", "name"), FILES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from soak import blocks, fuzz, gates, kills, publishing, secrets_cut
+from soak import blocks, everywhere, fuzz, gates, kills, publishing, secrets_cut
 from soak.cases import Part
 
 PARTS: tuple[Part, ...] = (
@@ -10,6 +10,7 @@ PARTS: tuple[Part, ...] = (
     *publishing.PARTS,
     *fuzz.PARTS,
     *secrets_cut.PARTS,
+    *everywhere.PARTS,
     *gates.PARTS,
     *blocks.PARTS,
 )
