@@ -333,25 +333,36 @@ class Sample:
     form: str
     rows: Sequence[Mapping[str, Any]]
     lay: Lay
+    of_lines: bool = False
+    """Whether each row is a line of one file."""
 
 
 SAMPLES: tuple[Sample, ...] = (
     Sample(source="aider", form="chats", rows=AIDER_ROWS, lay=_chats),
-    Sample(source="claude-code", form="session", rows=CLAUDE_ROWS, lay=_lines(f"{CLAUDE_ID}.jsonl")),
-    Sample(source="claude-code", form="sub-agent", rows=CLAUDE_ROWS, lay=_lines("agent-1.jsonl")),
+    Sample(
+        source="claude-code",
+        form="session",
+        rows=CLAUDE_ROWS,
+        lay=_lines(f"{CLAUDE_ID}.jsonl"),
+        of_lines=True,
+    ),
+    Sample(
+        source="claude-code", form="sub-agent", rows=CLAUDE_ROWS, lay=_lines("agent-1.jsonl"), of_lines=True
+    ),
     Sample(
         source="codex",
         form="rollout",
         rows=CODEX_ROWS,
         lay=_lines(f"rollout-2026-03-01T09-00-00-{CODEX_ID}.jsonl"),
+        of_lines=True,
     ),
-    Sample(source="copilot", form="events", rows=COPILOT_ROWS, lay=_lines("events.jsonl")),
-    Sample(source="cursor", form="transcript", rows=CURSOR_ROWS, lay=_lines("odd.jsonl")),
-    Sample(source="gemini", form="journal", rows=GEMINI_ROWS, lay=_lines("session-1.jsonl")),
+    Sample(source="copilot", form="events", rows=COPILOT_ROWS, lay=_lines("events.jsonl"), of_lines=True),
+    Sample(source="cursor", form="transcript", rows=CURSOR_ROWS, lay=_lines("odd.jsonl"), of_lines=True),
+    Sample(source="gemini", form="journal", rows=GEMINI_ROWS, lay=_lines("session-1.jsonl"), of_lines=True),
     Sample(source="gemini", form="document", rows=GEMINI_DOCUMENT, lay=_document),
     Sample(source="opencode", form="database", rows=OPENCODE_ROWS, lay=_database),
     Sample(source="opencode", form="tree", rows=OPENCODE_FILES, lay=_tree),
-    Sample(source="pi", form="session", rows=PI_ROWS, lay=_lines(f"2026-03-01_{PI_ID}.jsonl")),
+    Sample(source="pi", form="session", rows=PI_ROWS, lay=_lines(f"2026-03-01_{PI_ID}.jsonl"), of_lines=True),
 )
 
 

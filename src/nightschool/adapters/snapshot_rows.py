@@ -6,6 +6,7 @@ is read whole whenever it changed, and what was known of its session gives way.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,11 +112,12 @@ def content_of(path: str) -> bytes | LeftOut:
         return file
     with file:
         try:
-            content = file.read(LARGEST + 1)
+            too_large = os.fstat(file.fileno()).st_size > LARGEST
+            content = b"" if too_large else file.read(LARGEST + 1)
         except OSError as error:
             detail = f"reading broke off: {error.strerror}"
             return LeftOut(path=in_text(path), reason="unreadable", detail=detail)
-    if len(content) > LARGEST:
+    if too_large or len(content) > LARGEST:
         return LeftOut(path=in_text(path), reason="unreadable", detail=f"larger than {LARGEST >> 20} MiB")
     return content
 

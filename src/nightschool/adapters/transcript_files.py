@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,13 @@ from nightschool.adapters.rows import Rows, list_files, named, open_rows
 from nightschool.core.ports import Redact, TellRow
 from nightschool.core.retention import Retention
 from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, TranscriptRef
+from nightschool.core.values import digest_of
 
 _FIRST_ROWS = 40
+
+
+_UNNAMED = "sha256:"
+"""Before the digest of an id that no cursor may keep."""
 
 
 class TranscriptFiles(ABC):
@@ -58,6 +63,16 @@ class TranscriptFiles(ABC):
     def parts(self, ref: TranscriptRef) -> Iterable[TranscriptRef]:
         """The sessions in a file, where it may hold several; else the file itself."""
         return (ref,)
+
+    def part_named(self, own: str) -> str:
+        """What a cursor may name a session of a file by: the id that it has there, unless that is a secret."""
+        return own if self.redact(own) == own else f"{_UNNAMED}{digest_of(own)}"
+
+    def own_of(self, part: str, known: Callable[[], Iterable[str]]) -> str:
+        """The id that a cursor means, among those that there are."""
+        if not part.startswith(_UNNAMED):
+            return part
+        return next((own for own in known() if self.part_named(own) == part), part)
 
     def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
         """What the file is read from: its lines, where an agent has no other way."""

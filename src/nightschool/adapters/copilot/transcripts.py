@@ -162,7 +162,7 @@ class CopilotTranscripts(TranscriptFiles):
             yield ref  # reading it says why
             return
         for one in found:
-            yield replace(ref, size=1 + one.turns, mtime=one.changed or ref.mtime, part=one.own)
+            yield replace(ref, size=1 + one.turns, mtime=one.changed or ref.mtime, part=self.part_named(one.own))
 
     def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
         if not is_database(ref.path):
@@ -170,7 +170,8 @@ class CopilotTranscripts(TranscriptFiles):
         try:
             if not ref.part:
                 store.sessions(ref.path)  # says why none could be listed
-            rows = store.rows_of(ref.path, ref.part)
+            own = self.own_of(ref.part, lambda: (one.own for one in store.sessions(ref.path)))
+            rows = store.rows_of(ref.path, own)
         except Unreadable as error:
             return LeftOut(path=in_text(ref.path), reason="unreadable", detail=str(error))
         return snapshot(ref, since, head=digest_of(rows), values=rows)

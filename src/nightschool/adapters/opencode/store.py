@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from nightschool.core.sessions import LeftOut, in_text
 DATABASE = "opencode.db"
 HEAD = "head"
 MESSAGE = "message"
+_FOLDER = re.compile(r"(?!\.{1,2}\Z)[^/\0\s]{1,200}")
 
 
 def sessions(path: str) -> list[tuple[str, datetime]]:
@@ -64,8 +66,9 @@ class Found:
                 yield value
 
     def below(self, folder: Path, name: object) -> Iterator[dict[str, Any]]:
-        """The same of a folder that a file names: a name that leads out of the tree leads nowhere."""
-        if isinstance(name, str) and name not in {"", ".", ".."} and "/" not in name and "\0" not in name:
+        """The same of a folder that a file names: a name that leads out of the tree, or is no name of a
+        folder at all, leads nowhere and is not told."""
+        if isinstance(name, str) and _FOLDER.fullmatch(name) is not None:
             yield from self.files(folder / name)
         else:
             self._bad(self.path, 0, "the id of the session, or of a message of it, names no folder")

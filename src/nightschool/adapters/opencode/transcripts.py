@@ -156,14 +156,15 @@ class OpenCodeTranscripts(TranscriptFiles):
             yield ref  # reading it says why
             return
         for session, changed in found:
-            yield TranscriptRef(source=SOURCE, path=ref.path, size=ref.size, mtime=changed, part=session)
+            part = self.part_named(session)
+            yield TranscriptRef(source=SOURCE, path=ref.path, size=ref.size, mtime=changed, part=part)
 
     def is_ours(self, row: Mapping[str, Any]) -> bool:
         return row.get("$kind") in (HEAD, MESSAGE) and word(row.get("id")) is not None
 
     def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
         if is_database(ref.path):
-            return _of_database(ref, since)
+            return self._of_database(ref, since)
         opened = open_document(ref, since, lambda document: [document])
         if isinstance(opened, LeftOut):
             return opened
@@ -173,10 +174,10 @@ class OpenCodeTranscripts(TranscriptFiles):
         found = store.rows_of_tree(Path(ref.path), head)
         return snapshot(ref, since, head=opened.head, values=found.rows, left_out=found.left_out)
 
-
-def _of_database(ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
-    try:
-        found = store.rows_of_database(ref.path, ref.part)
-    except Unreadable as error:
-        return LeftOut(path=in_text(ref.path), reason="unreadable", detail=str(error))
-    return snapshot(ref, since, head=digest_of(found.rows), values=found.rows, left_out=found.left_out)
+    def _of_database(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
+        try:
+            own = self.own_of(ref.part, lambda: (session for session, _ in store.sessions(ref.path)))
+            found = store.rows_of_database(ref.path, own)
+        except Unreadable as error:
+            return LeftOut(path=in_text(ref.path), reason="unreadable", detail=str(error))
+        return snapshot(ref, since, head=digest_of(found.rows), values=found.rows, left_out=found.left_out)
