@@ -28,6 +28,8 @@ from transcripts import (
     pi,
     pi_head,
     stamp,
+    vscode_log,
+    vscode_request,
 )
 
 CLAUDE_ROWS: Sequence[Mapping[str, Any]] = (
@@ -171,6 +173,30 @@ GEMINI_ROWS: Sequence[Mapping[str, Any]] = (
     {"$rewindTo": "m3"},
     {"id": "m4", "timestamp": stamp(4), "type": "info", "content": "Request cancelled."},
     {"id": "m5", "timestamp": stamp(5), "type": "user", "content": "No, use uv, not pip"},
+)
+VSCODE_CALL = {
+    "kind": "toolInvocationSerialized",
+    "toolId": "run_in_terminal",
+    "toolCallId": "c1",
+    "isConfirmed": {"type": 4},
+    "isComplete": True,
+    "toolSpecificData": {
+        "commandLine": {"original": "ls"},
+        "terminalCommandOutput": {"text": "no"},
+        "terminalCommandState": {"exitCode": 1},
+    },
+    "resultDetails": {"isError": True, "input": "{}", "output": [{"value": "x"}]},
+}
+VSCODE_ASKED = {
+    "toolCallRounds": [{"toolCalls": [{"id": "c2", "name": "n", "arguments": "{}"}]}],
+    "toolCallResults": {"c2": {"content": [{"value": "no"}]}},
+}
+VSCODE_ROWS: Sequence[Mapping[str, Any]] = (
+    *vscode_log((2, ["requests"], [vscode_request(1, "Fix the total", "ok", VSCODE_CALL)])),
+    *vscode_log((2, ["requests", 0, "response"], [{**VSCODE_CALL, "toolCallId": "c2"}]))[1:],
+    *vscode_log((1, ["requests", 0, "result"], {"metadata": VSCODE_ASKED}))[1:],
+    {"kind": 2, "k": ["requests"], "i": 1, "v": [vscode_request(2, "No, use uv, not pip")]},
+    *vscode_log((1, ["requests", 1, "modelState"], {"value": 2, "completedAt": 1}))[1:],
 )
 _AT = 1_772_355_600_000
 OPENCODE_TABLES = """
@@ -363,6 +389,7 @@ SAMPLES: tuple[Sample, ...] = (
     Sample(source="opencode", form="database", rows=OPENCODE_ROWS, lay=_database),
     Sample(source="opencode", form="tree", rows=OPENCODE_FILES, lay=_tree),
     Sample(source="pi", form="session", rows=PI_ROWS, lay=_lines(f"2026-03-01_{PI_ID}.jsonl"), of_lines=True),
+    Sample(source="vscode-copilot", form="log", rows=VSCODE_ROWS, lay=_lines("x.jsonl")),
 )
 
 
