@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -300,7 +301,7 @@ def _database(folder: Path, rows: Sequence[Any]) -> Path:
     path = folder / "opencode.db"
     path.unlink(missing_ok=True)
     connection = sqlite3.connect(path)
-    connection.executescript(OPENCODE_TABLES)
+    connection.executescript(f"pragma synchronous=off; pragma journal_mode=memory; {OPENCODE_TABLES}")
     for row in rows:
         told = dict(row) if isinstance(row, dict) else {}
         table = told.pop("$table", None)
@@ -393,10 +394,14 @@ SAMPLES: tuple[Sample, ...] = (
 )
 
 
+@cache
+def _installed() -> tuple[tuple[str, Any], ...]:
+    return tuple((point.name, point.load()) for point in entry_points(group="nightschool.sources"))
+
+
 def sources(redact: Redact) -> dict[str, TranscriptSource]:
     """All that are installed, by name."""
-    found = entry_points(group="nightschool.sources")
-    return {point.name: point.load()(redact=redact) for point in found}
+    return {name: make(redact=redact) for name, make in _installed()}
 
 
 def read_all(source: TranscriptSource, path: Path) -> tuple[list[ReadResult], list[RowFate]]:

@@ -31,12 +31,14 @@ def in_fields(case: Case) -> Seen:
     """One kind in one form of one source: alone in each field in turn, or in a sentence there."""
     at = case.number * _STRIDE % _FIELDS
     make, sample = list(KINDS.values())[at // len(SAMPLES)], SAMPLES[at % len(SAMPLES)]
-    source, seen = sources(Redactor(KEY))[sample.source], Counter[str]()
+    seen: Seen = Counter()
     for index, row in enumerate(sample.rows):
         for place in places(row):
             one = make(case.random)
             text = one.text if case.random.random() < 0.5 else f"look: {one.text}\nand go on"
             rows = [*sample.rows[:index], replaced(row, place, text), *sample.rows[index + 1 :]]
+            # What was met before is known again: each field is a first meeting.
+            source = sources(Redactor(KEY))[sample.source]
             results, told = read_all(source, sample.lay(case.folder, rows))
             shown = "\n".join([*map(storable, results), repr(results), repr(told)])
             where = f"{sample.source}, {sample.form}, row {index}, {place}"

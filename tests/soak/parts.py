@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from soak import blocks, everywhere, fuzz, gates, kills, publishing, secrets_cut
+from soak import blocks, everywhere, fuzz, gates, hostile, kills, publishing, secrets_cut
 from soak.cases import Part
 
 PARTS: tuple[Part, ...] = (
     *kills.PARTS,
     *publishing.PARTS,
     *fuzz.PARTS,
+    *hostile.PARTS,
     *secrets_cut.PARTS,
     *everywhere.PARTS,
     *gates.PARTS,
