@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from nightschool.adapters import snapshot_rows
 from nightschool.core.ports import TranscriptSource
 from nightschool.core.sessions import ReadResult, Roots
+from sample_rows import OPENCODE_ROWS
 from soak.hostile import ACTS, befall, read_below
-from source_samples import OPENCODE_ROWS, SAMPLES, Sample, read_all, sources
+from source_samples import SAMPLES, Sample, read_all, sources
 
 SOURCES = sources(str)
 each = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.source}-{sample.form}")
@@ -181,7 +182,7 @@ def _of_zeros(path: Path) -> None:
     path.write_bytes(bytes(100_000))
 
 
-DATABASE = next(sample for sample in SAMPLES if sample.form == "database")
+DATABASE = next(one for one in SAMPLES if (one.source, one.form) == ("opencode", "database"))
 
 
 @pytest.fixture

@@ -23,17 +23,8 @@ from nightschool.core.sessions import Offset, Roots, Session
 from nightschool.rules.corrections import corrections
 from nightschool.rules.redaction import Redactor
 from nightschool.rules.signals import signals
-from source_samples import (
-    CLAUDE_ROWS,
-    CODEX_ROWS,
-    COPILOT_ROWS,
-    CURSOR_ROWS,
-    GEMINI_ROWS,
-    PI_ROWS,
-    VSCODE_ROWS,
-    storable,
-    with_each_field,
-)
+from sample_rows import CLAUDE_ROWS, CODEX_ROWS, COPILOT_ROWS, CURSOR_ROWS, GEMINI_ROWS, PI_ROWS, VSCODE_ROWS
+from source_samples import storable, with_each_field
 from transcripts import CLAUDE_ID, CODEX_ID, PI_ID, claude, codex, read_file, write_rows
 
 SECRET = "sk-ant-api03-" + "Ab3dEf6hIj" * 9 + "AA"

@@ -65,7 +65,7 @@ class TranscriptFiles(ABC):
         return (ref,)
 
     def part_named(self, own: str) -> str:
-        """What a cursor may name a session of a file by: the id that it has there, unless that is a secret."""
+        """What a cursor may name a session of a file by: its id there, unless that is a secret."""
         return own if self.redact(own) == own else f"{_UNNAMED}{digest_of(own)}"
 
     def own_of(self, part: str, known: Callable[[], Iterable[str]]) -> str:

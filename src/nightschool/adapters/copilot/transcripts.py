@@ -162,7 +162,9 @@ class CopilotTranscripts(TranscriptFiles):
             yield ref  # reading it says why
             return
         for one in found:
-            yield replace(ref, size=1 + one.turns, mtime=one.changed or ref.mtime, part=self.part_named(one.own))
+            yield replace(
+                ref, size=1 + one.turns, mtime=one.changed or ref.mtime, part=self.part_named(one.own)
+            )
 
     def opened(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
         if not is_database(ref.path):
