@@ -179,7 +179,8 @@ def test_an_undo_that_kept_what_came_later_leads_to_rebase(desk: Desk) -> None:
     first = desk.propose(*rules(PNPM))
     desk.says("adopt", first.id)
     desk.says("adopt", desk.propose(*rules(TESTS)).id)
-    assert f"next: nightschool rebase {first.id}\n" in desk.says("undo", first.id, "--keep-later")
+    told = desk.says("undo", first.id, "--keep-later")
+    assert f"to have it again on the file as it is: nightschool rebase {first.id})" in told
     assert "rolled back, stale" in desk.says("show", first.id)
     desk.says("rebase", first.id)
 

@@ -196,10 +196,16 @@ def test_a_cycle_without_a_report_has_its_row(
     cut_off: str, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What a killed run used is told where it ran, with what is unknown of it; a calibration is called one,
-    and what no project is known of hides in none."""
-    told = ask("history")
-    assert [one["cycle"] for one in told["cycles"]] == ["n-0003"]
-    now, broken = told["without_report"]
+    and what no project is known of is counted in each and listed with all."""
+    here = ask("history")
+    assert [one["cycle"] for one in here["without_report"]] == ["n-0001"]
+    assert here["of_no_known_project"] == 1
+    assert run(["history"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "1 more cycle, broken off or forgotten, of which no project is known"
+    )
+    assert [one["cycle"] for one in here["cycles"]] == ["n-0003"]
+    now, _, broken = ask("history", "--all-projects")["without_report"]
     assert (now["cycle"], now["over"], now["projects"], now["unsettled"]) == ("n-0004", True, [], 1)
     assert (broken["cycle"], broken["over"], broken["projects"]) == ("n-0001", True, [cut_off])
     assert (broken["jobs"], broken["finished"], broken["lost"], broken["unsettled"]) == (4, 2, 1, 1)
@@ -242,7 +248,7 @@ def test_a_forgotten_report_is_no_broken_cycle(home: Path, ask: Ask) -> None:
         booked(0, "n-0001", "a"), replace(job, outcome=use_alone(job.outcome)), booked(1, "n-0002", "b")
     )
     store.close()
-    newest, oldest = ask("history")["without_report"]
+    newest, oldest = ask("history", "--all-projects")["without_report"]
     assert oldest["told"] == "broken off, or its report was forgotten"
     assert newest["told"] == "broken off, 1 job without an end"
 
@@ -265,5 +271,6 @@ def test_what_runs_now_is_known_by_its_lock(
         assert run(["status"]) == 0
         assert "1 job at work now" in capsys.readouterr().out
     with closing(SqliteStore.open(home / "school")) as store, store.hold("cycle", by="n-0005"):
-        assert [one["over"] for one in ask("history")["without_report"]] == [True, True]
+        found = ask("history", "--all-projects")["without_report"]
+        assert [one["over"] for one in found] == [True, True, True]
     assert not any(row["running"] for row in ask("status")["unsettled"])

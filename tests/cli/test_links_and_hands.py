@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
+
 import pytest
 
 from desks import Desk
@@ -122,3 +124,97 @@ def test_a_file_that_is_not_there_is_not_pinned_without_a_word(desk: Desk) -> No
     """A slip of the keyboard would keep nothing off the file that was meant."""
     assert "there is no such file now" in desk.says("pin", str(desk.file.with_name("nix.md")))
     assert "there is no such file" not in desk.says("pin", str(desk.file))
+
+
+def test_uninstall_leaves_what_a_person_wrote_in_the_block(desk: Desk) -> None:
+    """A rule by hand and one in other words stay, and are named before and after; all of ours goes, what was
+    undone and came back by git too."""
+    desk.says("adopt", desk.propose(*rules(PNPM, TESTS)).id)
+    back = desk.file.read_bytes()
+    desk.says("undo", "r-0001")
+    desk.file.write_bytes(back)
+    desk.says("adopt", desk.propose(*rules("sort imports", "name branches")).id)
+    end = b"<!-- nightschool:end"
+    content = desk.file.read_bytes().replace(b"- sort imports", b"- sort imports, always")
+    desk.file.write_bytes(content.replace(end, b"- Ada: my own rule\r\n" + end))
+    theirs = ["sort imports, always", "Ada: my own rule"]
+    (found,) = desk.gives("uninstall", "--dry-run")["rules"]
+    assert (found["rules"], found["yours"]) == (3, theirs)
+    assert "yours in its block, so it stays: Ada: my own rule" in desk.says("uninstall", "--dry-run")
+    told = desk.says("uninstall", "--yes")
+    assert "since you wrote or changed it: Ada: my own rule" in " ".join(told.split())
+    assert desk.file.read_bytes() == BEFORE + b"\r\n- sort imports, always\r\n- Ada: my own rule\r\n"
+
+
+def test_what_was_taken_out_by_hand_is_told_everywhere(desk: Desk) -> None:
+    """By git or by hand: no screen says that it stands, none names a command that is refused, and it can be
+    adopted again."""
+    draft = desk.propose(*rules(PNPM))
+    desk.says("adopt", draft.id)
+    (row,) = desk.gives("status")["projects"]
+    assert ([edit["id"] for edit in row["learned"]], row["taken_out"]) == ([draft.id], [])
+    desk.file.write_bytes(BEFORE)
+    (row,) = desk.gives("status")["projects"]
+    assert (row["learned"], [edit["id"] for edit in row["taken_out"]]) == ([], [draft.id])
+    told = " ".join(desk.says("status").split())
+    assert "adopted, taken out or changed by hand since: " in told
+    shown = " ".join(desk.says("show", draft.id).split())
+    assert "published, taken out or changed by hand since" in shown
+    assert f"next: nightschool adopt {draft.id}" in shown
+    assert "next: nightschool undo" not in desk.says("releases")
+    desk.says("adopt", draft.id)
+    assert desk.held == (PNPM,)
+    desk.file.write_bytes(BEFORE)
+    undone = " ".join(desk.undoes().split())
+    assert "nothing of it was left in" in undone
+    assert f"yours, since it was changed or taken out by hand: {PNPM}" in undone
+    assert desk.file.read_bytes() == BEFORE
+
+
+def test_a_superseded_one_waits_for_nobody(desk: Desk) -> None:
+    """Made anew twice, the last counts once; after a word on it none of the older ones comes back."""
+    first = desk.propose(*rules(PNPM))
+    last = first.id
+    for word in (b"a\n", b"b\n"):
+        desk.file.write_bytes(desk.file.read_bytes() + word)
+        last = desk.gives("rebase", last)["id"]
+    (row,) = desk.gives("status")["projects"]
+    assert row["waiting"] == 1
+    desk.says("adopt", last, "--reason", "mine")
+    desk.says("undo", last)
+    assert (desk.gives("status")["proposals"], desk.gives("status")["projects"][0]["waiting"]) == ([], 0)
+    again = desk.propose(*rules(TESTS))
+    desk.file.write_bytes(desk.file.read_bytes() + b"c\n")
+    newer = desk.gives("rebase", again.id)["id"]
+    desk.says("reject", newer, "--reason", "no")
+    assert desk.gives("status")["proposals"] == []
+
+
+def test_a_pinned_file_that_changed_is_told_both(desk: Desk) -> None:
+    """Unpinning alone does not help: what follows is named too."""
+    draft = desk.propose(*rules(PNPM))
+    desk.file.write_bytes(BEFORE + MINE)
+    desk.says("pin", str(desk.file))
+    shown = " ".join(desk.says("show", draft.id).split())
+    assert f"the file has changed since; once it is unpinned: nightschool rebase {draft.id}" in shown
+    assert ", stale, pinned" in shown
+
+
+def test_nothing_is_written_where_the_project_was(desk: Desk) -> None:
+    """The folder was moved: what would have made it anew names the link instead, and with the link in its
+    place all works from the new folder."""
+    old = desk.file.parent
+    first = desk.propose(*rules(PNPM))
+    desk.says("adopt", first.id)
+    second = desk.propose(*rules(TESTS))
+    new = old.with_name("new place")
+    old.rename(new)
+    for arguments in (("adopt", second.id), ("rebase", second.id), ("undo", "r-0001")):
+        assert "ln -s NEW" in desk.says(*arguments, code=2)
+    assert "ln -s NEW" in desk.says("show", second.id)
+    assert "its project's folder is gone since" in " ".join(desk.says("status").split())
+    assert not old.exists()
+    old.symlink_to(new)
+    with chdir(new):
+        desk.says("undo")
+    assert (new / "CLAUDE.md").read_bytes() == BEFORE

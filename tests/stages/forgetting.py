@@ -13,7 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from cycle_builders import Place, cycle_in
-from nightschool.rules.forgetting import Chosen
+from nightschool.rules.speaking_of import Chosen
 
 
 def killed_forgetting(place: Place, session: str, statement: str, time: int) -> None:

@@ -36,9 +36,10 @@ from nightschool.core.tasks import (
 from nightschool.core.trials import AlphaEntry, Draw, Pair, Trial
 from nightschool.core.values import Record, digest_of
 from nightschool.rules.bare import GONE, strings
-from nightschool.rules.forgetting import Chosen, Known, Plan
+from nightschool.rules.forgetting import Plan
 from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.report import markdown
+from nightschool.rules.speaking_of import Chosen, Known
 from nightschool.stages import publish, releases
 from nightschool.stages.pins import pinned
 from nightschool.stages.undo import undo

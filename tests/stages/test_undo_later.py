@@ -167,20 +167,6 @@ def test_what_was_built_upon_is_refused_by_name(store: MemoryStore, path: Path) 
     assert held(path) == (TESTS,)
 
 
-def test_a_rule_that_a_hand_changed_is_a_conflict(store: MemoryStore, path: Path) -> None:
-    """Where no release but a hand stands in the way, the three versions are shown, nothing is written."""
-    (release,) = chain(store, path, *rules(PNPM))
-    mended = path.read_bytes().replace(b"not npm", b"never npm")
-    path.write_bytes(mended)
-    for keep_later in (True, False):
-        with pytest.raises(StaleLiveFile) as stale:
-            undone(store, release.number, keep_later=keep_later)
-        assert [code for code, _ in stale.value.reasons] == ["edit-no-match"]
-        assert not stale.value.outside
-    assert path.read_bytes() == mended
-    assert len(store.find(Release)) == 2
-
-
 texts = st.lists(
     st.text(alphabet="abcdef ghi", min_size=1, max_size=12)
     .map(lambda text: " ".join(text.split()))

@@ -218,7 +218,7 @@ def _heard(prepared: Prepared) -> list[Piece | str]:
 
 
 def _proposal(parts: Parts, draft_id: str) -> _Shown:
-    from nightschool.cli.dossiers import difference  # noqa: PLC0415
+    from nightschool.cli.difference import difference  # noqa: PLC0415
     from nightschool.stages.releases import dossier  # noqa: PLC0415
 
     case = dossier(parts.store, draft_id)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-import io
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from nightschool.cli.difference import difference
 from nightschool.cli.history import without_report
 from nightschool.cli.links import named
 from nightschool.cli.nested import own_file_below
@@ -19,20 +18,27 @@ from nightschool.core.proposals import Decision, Release, Status, Step
 from nightschool.core.tasks import Correction
 from nightschool.rules import scores
 from nightschool.rules.report import cycle_line, job_lines, model_of
-from nightschool.rules.standing import takes_the_place
-from nightschool.rules.telling import counted
+from nightschool.rules.telling import counted, moved
+from nightschool.stages.in_file import InFile, in_its_place, is_gone, of_case, takes_back
 from nightschool.stages.pins import pinned, pinned_text
-from nightschool.stages.releases import OPEN, Fit, drafts, fit
+from nightschool.stages.releases import OPEN, WAITING, Fit, fit, fits, published
 from nightschool.stages.silences import silences
 
 if TYPE_CHECKING:
+    from nightschool.core.pins import Pin
     from nightschool.core.ports import Store
     from nightschool.core.proposals import Dossier, Draft, Edit, RefusedEdit
     from nightschool.wiring import Parts
 
-WAITING = frozenset({Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED})
 TURNED_DOWN = frozenset({Status.REJECTED, Status.SAFETY_FAILED, Status.EVALUATION_FAILED})
 TIME = "%Y-%m-%d %H:%M"
+SINCE = {
+    InFile.PARTLY: "a part taken out or changed by hand since",
+    InFile.TAKEN_OUT: "taken out or changed by hand since",
+    InFile.GONE: "its file is gone since",
+    InFile.AWAY: "its project's folder is gone since",
+}
+"""What is to be known of what was adopted, beside that it was."""
 Pieces = list[Piece | str]
 
 
@@ -161,20 +167,20 @@ def shown_status(case: Dossier, parts: Parts) -> str:
     status = "not examined yet" if case.status is Status.DRAFT else str(case.status)
     if case.status is Status.IN_REVIEW and case.verdict is not None and case.verdict.unguarded:
         status += ", other work not tried"
-    return f"{status}, stale" if is_stale(case, parts) else status
+    state = of_case(case, parts.store, parts.live)
+    if state in SINCE:
+        return f"{status}, {SINCE[state]}"
+    pin = case.status in WAITING | {Status.DRAFT} and _pin(case, parts)
+    return f"{status}{', stale' if is_stale(case, parts) else ''}{', pinned' if pin else ''}"
+
+
+def _pin(case: Dossier, parts: Parts) -> Pin | None:
+    return pinned(parts.store, parts.place(case.draft.target).resolve())
 
 
 def superseded_by(case: Dossier, parts: Parts) -> Dossier | None:
     """The proposal that stands in the place of a stale one: nothing of it is left to decide."""
-    if case.status not in WAITING or not is_stale(case, parts):
-        return None
-    path = parts.place(case.draft.target).resolve()
-    for other in reversed(drafts(parts.store)):
-        fits = other.status in WAITING and not is_stale(other, parts)
-        same_file = parts.place(other.draft.target).resolve() == path
-        if same_file and takes_the_place(other, case, fits=fits):
-            return other
-    return None
+    return in_its_place(case, store=parts.store, live=parts.live, place=parts.place)
 
 
 def waiting(cases: Sequence[Dossier], parts: Parts) -> list[Dossier]:
@@ -192,19 +198,6 @@ def first_step(cases: Sequence[Dossier], parts: Parts) -> str | None:
     return onward(first, parts) if is_stale(first, parts) else f"nightschool show {first.draft.id} --diff"
 
 
-def made_stale(release: Release, parts: Parts) -> list[Dossier]:
-    """The other proposals for the file as it was before it was written."""
-    return [
-        case
-        for case in drafts(parts.store)
-        if case.status in WAITING
-        and case.draft.live == release.before
-        and str(parts.place(case.draft.target).resolve()) == release.path
-        and is_stale(case, parts)
-        and superseded_by(case, parts) is None
-    ]
-
-
 def _standing(case: Dossier, parts: Parts) -> Pieces:
     """What stands between the proposal and its file, and where it comes from."""
     draft = case.draft
@@ -214,11 +207,15 @@ def _standing(case: Dossier, parts: Parts) -> Pieces:
     other = superseded_by(case, parts)
     if other is not None:
         told.append(f"superseded: {other.draft.id} ({other.status}) says the same in this file")
-    elif is_stale(case, parts):
-        told.append(f"the file has changed since: {onward(case, parts)}")
-    pin = pinned(parts.store, parts.place(draft.target).resolve())
+        return told
+    pin = _pin(case, parts)
     if pin is not None and case.status in WAITING:
         told.append(pinned_text(pin))
+    if case.status in OPEN and is_gone(draft.target, parts.live, parts.place):
+        told.append(moved(draft.target.project))
+    elif is_stale(case, parts):
+        then = "" if pin is None else "; once it is unpinned"
+        told.append(f"the file has changed since{then}: {_onto_the_file(case, parts)}")
     return told
 
 
@@ -282,10 +279,11 @@ def _cycle(case: Dossier, store: Store) -> Pieces:
     if cycle is None:
         return ["no cycle has examined it yet"]
     if report is None:
-        kind = next(
-            (one.kind for one in without_report(store) if one.cycle == cycle), "its report was forgotten"
-        )
-        return [f"cycle {cycle} has no report: {kind}"]
+        kinds = [one.kind for one in without_report(store) if one.cycle == cycle]
+        forgotten = not all(edit.moment.quote for edit in case.draft.edits)
+        why = "its report was forgotten" if forgotten else "it was broken off, or its report was forgotten"
+        why = kinds[0] if kinds else why
+        return [f"cycle {cycle} has no report: {why}"]
     return [
         f"cycle {report.cycle}: {cycle_line(report)}",
         f"  practised with {report.runner} {report.runner_version}, model: {model_of(report)}",
@@ -293,34 +291,11 @@ def _cycle(case: Dossier, store: Store) -> Pieces:
     ]
 
 
-def difference(draft: Draft, parts: Parts) -> str:
-    """The unified diff of the live file as it was and as it would be: by its name in the project, or by
-    its whole path where it is the person's own. Secrets of theirs in it are taken out of both sides."""
-    store, path = parts.store, parts.place(draft.target)
-    name = path.relative_to(draft.target.project or "/").as_posix()
-    old = b"" if draft.before is None else store.blob(draft.before)
-    new = store.blob(draft.after)
-    try:
-        before, after = (_lines(parts.redact(side.decode())) for side in (old, new))
-    except UnicodeDecodeError:
-        return f"--- a/{name}\n+++ b/{name}\n(no text in UTF-8)\n"
-    made_from = "/dev/null" if draft.before is None else f"a/{name}"
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        for line in difflib.unified_diff(before, after, made_from, f"b/{name}")
-    )
-
-
-def _lines(content: str) -> list[str]:
-    # Lines of a file end with a newline alone: splitlines would also cut at form feeds and the like.
-    return list(io.StringIO(content, newline="\n"))
-
-
 def following(case: Dossier, parts: Parts) -> tuple[str, ...]:
     """What to type next."""
     name = case.draft.id
     if case.status is Status.PUBLISHED:
-        return (f"nightschool undo {name}",)
+        return (_of_adopted(case, parts),)
     reject = f"nightschool reject {name} --reason WHY"
     if case.status is Status.NO_VERDICT:
         return (reject,)
@@ -332,11 +307,26 @@ def following(case: Dossier, parts: Parts) -> tuple[str, ...]:
     return (onward(case, parts), *((reject,) if case.status in WAITING else ()))
 
 
+def _of_adopted(case: Dossier, parts: Parts) -> str:
+    """To take it back, or, where nothing of it is left, to have it again."""
+    release = published(case.releases)[-1]
+    way = takes_back(release, parts.store, parts.live, name=case.draft.id)
+    if way is not None:
+        return way
+    if fits(case.draft, parts.live.read(parts.place(case.draft.target))):
+        return adopting(case)
+    return f"nightschool rebase {case.draft.id}"
+
+
 def onward(case: Dossier, parts: Parts) -> str:
     """The command that brings an open proposal nearer to its file, and is not refused."""
-    pin = pinned(parts.store, parts.place(case.draft.target).resolve())
+    pin = _pin(case, parts)
     if pin is not None:
         return f"nightschool unpin {shlex.quote(pin.path)}"
+    return _onto_the_file(case, parts)
+
+
+def _onto_the_file(case: Dossier, parts: Parts) -> str:
     match fit(case, parts.live, parts.place):
         case Fit.FITS:
             return adopting(case)

@@ -13,9 +13,9 @@ from nightschool.cli import links
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json, as_utf8
 from nightschool.cli.output import Output
-from nightschool.cli.reading import typed
+from nightschool.cli.reading import root_of, typed
 from nightschool.cli.render import Piece, Table
-from nightschool.core.errors import Busy, UserError
+from nightschool.core.errors import Busy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +44,7 @@ def releases(which: Which = None, *, json: Json = False) -> ExitCode:
     """
     from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no store
     from nightschool.core.proposals import Release, Step  # noqa: PLC0415
+    from nightschool.stages.in_file import in_file  # noqa: PLC0415
     from nightschool.stages.pins import pinned  # noqa: PLC0415
     from nightschool.stages.releases import digest_of_file, published, recover, undo_of  # noqa: PLC0415
 
@@ -53,8 +54,10 @@ def releases(which: Which = None, *, json: Json = False) -> ExitCode:
         known = parts.store.find(Release)
         real = None if which is None else parts.live.read(typed(which)).path
         wanted = [r for r in known if r.step is Step.DONE and (real is None or r.path == str(real))]
-        standing = [r.number for r in published(wanted) if undo_of(r, known) is None]
-        now = {number: _now(number, known, parts) for number in standing}
+        kept = [r for r in published(wanted) if undo_of(r, known) is None]
+        standing = [r.number for r in kept]
+        now = {r.number: in_file(r, parts.store, parts.live).value for r in kept}
+        back = _takes_back(kept, parts)
         state: dict[str, object] = {}
         if real is not None:
             last = wanted[-1] if wanted else None
@@ -72,7 +75,7 @@ def releases(which: Which = None, *, json: Json = False) -> ExitCode:
             document, [f"nothing was adopted{where} yet", "next: nightschool proposals"]
         )
     told: list[Piece | str] = [_table(wanted, now, known, names), *_state(state)]
-    following = [f"next: nightschool undo {way}" for way in _takes_back(wanted, now)]
+    following = [f"next: {way}" for way in back]
     return Output(json=json).result(document, [*told, *following])
 
 
@@ -80,49 +83,23 @@ NOW = {
     "as-written": "adopted, stands",
     "changed": "adopted, stands; the file was changed by hand since",
     "outdated": "adopted, stands",
+    "replaced": "adopted, replaced by a later one",
+    "partly": "adopted, a part of it changed or taken out by hand since",
     "reworded": "adopted, changed or taken out by hand since",
     "gone": "adopted, the file is gone since",
+    "project-gone": "adopted, the project's folder is gone since",
     "unreadable": "adopted, the file cannot be read now",
 }
 
 
-def _now(number: str, known: Sequence[Release], parts: Parts) -> str:
-    """What became of a release that was not undone, told from its file as it is."""
-    from nightschool.core.proposals import Draft, Step  # noqa: PLC0415 - help needs no store
-    from nightschool.rules.memory_block import same_rule  # noqa: PLC0415
-    from nightschool.rules.skill_body import rules_of  # noqa: PLC0415
-    from nightschool.stages.releases import digest_of_file  # noqa: PLC0415
+def _takes_back(standing: Sequence[Release], parts: Parts) -> list[str]:
+    """The undo of the newest that can still be taken out: of this project, before any other."""
+    from nightschool.stages.in_file import is_of, takes_back  # noqa: PLC0415 - help needs no stage
 
-    here = [r for r in known if r.step is Step.DONE]
-    release = next(r for r in here if r.number == number)
-    last = [r for r in here if r.path == release.path][-1]
-    try:
-        content = parts.live.read(Path(release.path)).content
-        rules = rules_of(release.target, content, where=release.path)
-    except UserError:
-        return "unreadable"
-    digest = digest_of_file(content)
-    if digest == release.after:
-        return "as-written"
-    if digest == last.after:
-        return "outdated"
-    if content is None:
-        return "gone"
-    draft = parts.store.get(Draft, release.draft_id)
-    wanted = () if draft is None else [edit.rule for edit in draft.edits if edit.rule]
-    there = draft is not None and all(any(same_rule(rule, one) for one in rules) for rule in wanted)
-    return "changed" if there else "reworded"
-
-
-def _takes_back(wanted: Sequence[Release], now: Mapping[str, str]) -> list[str]:
-    """The newest that can still be taken out, with the option that it takes."""
-    for release in reversed(wanted):
-        match now.get(release.number):
-            case "as-written":
-                return [release.number]
-            case "changed" | "outdated":
-                return [f"{release.number} --keep-later"]
-    return []
+    here = root_of(None)
+    found = sorted(standing, key=lambda one: is_of(one.target, here))
+    ways = (takes_back(release, parts.store, parts.live) for release in found[::-1])
+    return [way for way in ways if way is not None][:1]
 
 
 def _table(

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nightschool.core.forgetting import Thing
-    from nightschool.rules.forgetting import Chosen, Plan
+    from nightschool.rules.forgetting import Plan
+    from nightschool.rules.speaking_of import Chosen
     from nightschool.stages.schedule import Scheduling
     from nightschool.wiring import Parts
 
@@ -117,7 +118,7 @@ def forget(
 def _by_list(parts: Parts) -> _Named:
     """What the person's own list names of what is stored. What a project's own file names stays hidden."""
     from nightschool.core.forgetting import Thing  # noqa: PLC0415
-    from nightschool.rules.forgetting import Chosen  # noqa: PLC0415
+    from nightschool.rules.speaking_of import Chosen  # noqa: PLC0415
 
     sessions = parts.forgetting().listed(parts.ignoring(), by_person=True)
     return _Named(thing=Thing.SESSION, name=BY_LIST, chosen=Chosen(sessions=sessions))
@@ -127,7 +128,7 @@ def _named(parts: Parts, what: str) -> _Named:
     from nightschool.core.forgetting import Forgotten, Thing, trace_of  # noqa: PLC0415
     from nightschool.core.sessions import Session  # noqa: PLC0415
     from nightschool.plug_ins import known  # noqa: PLC0415
-    from nightschool.rules.forgetting import Chosen  # noqa: PLC0415
+    from nightschool.rules.speaking_of import Chosen  # noqa: PLC0415
     from nightschool.stages.veil import unveiled  # noqa: PLC0415
 
     def one(session: str) -> _Named:

@@ -42,10 +42,26 @@ def history(*, project: Project = None, all_projects: AllProjects = False, json:
     with reading(fleeting=True, forgiving=True) as parts:
         known, others = parts.store.find(CycleReport), without_report(parts.store)
     found = of_project(known, root)[::-1]
-    # Of which project nobody can tell may be of this one: what it used is not to be hidden.
-    rest = [one for one in others if root is None or not one.projects or root in one.projects][::-1]
-    document = {"project": root, "cycles": found, "without_report": [_known(one) for one in rest]}
-    return Output(json=json).result(document, _told(found, rest) if found or rest else _none(known, root))
+    # Of which project nobody can tell may be of another, forgotten or broken off: it is counted, not listed.
+    rest = [one for one in others if root is None or root in one.projects or not one.over][::-1]
+    nameless = [one for one in others if root is not None and one.over and not one.projects]
+    document = {
+        "project": root,
+        "cycles": found,
+        "without_report": [_known(one) for one in rest],
+        "of_no_known_project": len(nameless),
+    }
+    told = _told(found, rest) if found or rest else _none(known, root)
+    return Output(json=json).result(document, [*_nameless(nameless), *told])
+
+
+def _nameless(found: Sequence[Unreported]) -> list[str]:
+    from nightschool.rules.telling import counted  # noqa: PLC0415 - help needs no rules
+
+    if not found:
+        return []
+    what = f"{counted(len(found), 'more cycle')}, broken off or forgotten, of which no project is known"
+    return [f"{what}: nightschool history --all-projects"]
 
 
 def of_project(reports: Sequence[CycleReport], root: str | None) -> Sequence[CycleReport]:

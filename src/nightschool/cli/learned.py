@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from nightschool.cli.dossiers import WAITING, words
-from nightschool.cli.render import Piece, Table
+from nightschool.cli.dossiers import SINCE, words
+from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.cycles import CycleReport
-from nightschool.core.proposals import Dossier, Status, Step
+from nightschool.core.proposals import Dossier, Step
+from nightschool.stages.in_file import of_case
 
 if TYPE_CHECKING:
     from nightschool.wiring import Parts
@@ -18,18 +19,29 @@ Rows = list[dict[str, object]]
 EVERYWHERE = "all projects"
 
 
-def rows(cases: Sequence[Dossier], reports: Sequence[CycleReport], parts: Parts) -> Rows:
+def rows(
+    cases: Sequence[Dossier], waiting: Sequence[Dossier], reports: Sequence[CycleReport], parts: Parts
+) -> Rows:
     """By project that a cycle was about or that has a proposal; "" stands for the person's own files."""
-    waiting = Counter(case.draft.target.project for case in cases if case.status in WAITING)
-    published = [case for case in cases if case.status is Status.PUBLISHED]
+    wait = Counter(case.draft.target.project for case in waiting)
+    adopted = [(case, of_case(case, parts.store, parts.live)) for case in cases]
     about = [name for report in reports for name in sorted(report.roots or {""})]
     names = dict.fromkeys([*about, *(case.draft.target.project for case in cases)])
     cycles = {name: [report.cycle for report in reports if _concerns(report, name)] for name in names}
     return [
         {
             "project": name,
-            "learned": [_edit(case, parts) for case in published if case.draft.target.project == name],
-            "waiting": waiting[name],
+            "learned": [
+                _edit(case, parts)
+                for case, state in adopted
+                if case.draft.target.project == name and state is not None and state.stands
+            ],
+            "taken_out": [
+                {**_edit(case, parts), "now": SINCE[state]}
+                for case, state in adopted
+                if case.draft.target.project == name and state is not None and not state.stands
+            ],
+            "waiting": wait[name],
             "cycles": len(cycles[name]),
             "last_cycle": cycles[name][-1] if cycles[name] else None,
         }
@@ -51,7 +63,8 @@ def pieces(found: Rows) -> Iterable[Piece | str]:
     cells = [
         (
             row["project"] or EVERYWHERE,
-            "; ".join(str(edit["statement"] or edit["id"]) for edit in _edits(row)) or "nothing yet",
+            "; ".join(str(edit["statement"] or edit["id"]) for edit in _edits(row, "learned"))
+            or ("nothing" if _edits(row, "taken_out") else "nothing yet"),
             row["waiting"],
             row["last_cycle"],
         )
@@ -59,11 +72,14 @@ def pieces(found: Rows) -> Iterable[Piece | str]:
     ]
     heads = ("project", "learned", "waiting", "last cycle")
     yield Table(columns=heads, rows=cells, title="What was learned: edits that stand in your files")
+    for edit in (edit for row in found for edit in _edits(row, "taken_out")):
+        what = edit["statement"] or "an edit"
+        yield Line(f"adopted, {edit['now']}: {what} ({edit['id']}, {edit['path']})", "yellow")
     yield ""
 
 
-def _edits(row: dict[str, object]) -> Rows:
-    edits = row["learned"]
+def _edits(row: dict[str, object], which: str) -> Rows:
+    edits = row[which]
     return edits if isinstance(edits, list) else []
 
 

@@ -9,12 +9,13 @@ import typer
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Every, Only, concerns, only
+from nightschool.cli.reading import AT_WORK, Every, Only, concerns, only
 
 All = Annotated[bool, typer.Option("--all", help="Those too that were rejected or failed.")]
 Name = Annotated[str, typer.Argument(metavar="ID", help="Id of a proposal, or its beginning.")]
 UNDER_WAY = "Not examined yet: a run is at work now"
 BROKEN_OFF = "Not examined: the run was broken off, and the next one goes on with it"
+NOT_EXAMINED = "Not examined to an end: the run ended before, and the next one goes on with it"
 SUPERSEDED = "Superseded: another proposal says the same in the same file"
 UNSAID = "No verdict: the exam could say nothing about it. You can turn it down, with a reason"
 WithDiff = Annotated[bool, typer.Option("--diff", help="Show the change of the file, line by line.")]
@@ -36,6 +37,7 @@ def proposals(
     """
     from nightschool.cli import dossiers  # noqa: PLC0415 - help needs no store
     from nightschool.cli.opening import opening  # noqa: PLC0415
+    from nightschool.core.cycles import CycleReport  # noqa: PLC0415
     from nightschool.core.proposals import Status  # noqa: PLC0415
     from nightschool.stages.releases import drafts  # noqa: PLC0415
 
@@ -46,9 +48,12 @@ def proposals(
         waiting = dossiers.waiting(known[::-1], parts)
         gone = [case for case in kept if dossiers.superseded_by(case, parts)]
         begun = [case for case in kept if case.status is Status.DRAFT]
+        ended = {report.cycle for report in parts.store.find(CycleReport) if report.failed is None}
+        broken = [case for case in begun if case.draft.cycle not in ended]
         unsaid = [case for case in kept if case.status is Status.NO_VERDICT]
         settled = [case for case in kept if case not in [*waiting, *unsaid, *begun, *gone]]
         cases = [*waiting, *unsaid, *begun, *gone, *settled]
+        busy = parts.store.holder("cycle") is not None
         document = {
             "proposals": [dossiers.row(case, parts) for case in cases],
             "not_listed": len(known) - len(cases),
@@ -58,14 +63,15 @@ def proposals(
             for title, some in (
                 ("Waiting for your word", waiting),
                 (UNSAID, unsaid),
-                (UNDER_WAY if parts.store.holder("cycle") is not None else BROKEN_OFF, begun),
+                (UNDER_WAY if busy else BROKEN_OFF, broken if not busy else begun),
+                (NOT_EXAMINED, [] if busy else [case for case in begun if case not in broken]),
                 (SUPERSEDED, gone),
                 ("Settled", settled),
             )
             if some
             for piece in (dossiers.listed(some, parts, title), "")
         ]
-        following = dossiers.first_step(waiting, parts) or "nightschool run"
+        following = dossiers.first_step(waiting, parts) or (AT_WORK if busy else "nightschool run")
     hidden = len(known) - len(cases)
     none = [] if waiting else ["No proposal waits for you."]
     more = [f"{hidden} more, rejected or failed: nightschool proposals --all"] if hidden else []

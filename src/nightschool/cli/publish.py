@@ -59,7 +59,8 @@ def adopt(
       nightschool adopt d-1f2e3d4c5b --reason "it is what I always say"
       nightschool adopt d-1f2e3d4c5b --edit 1,3 --reason "the second is too much"
     """
-    from nightschool.cli.dossiers import adopting, made_stale  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.beforehand import made_stale  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.dossiers import adopting  # noqa: PLC0415
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.stages import publish  # noqa: PLC0415
     from nightschool.stages.releases import StaleLiveFile, dossier  # noqa: PLC0415
@@ -157,7 +158,8 @@ def rebase(proposal: Name, *, json: Json = False) -> ExitCode:
     Example:
       nightschool rebase d-1f2e3d4c5b
     """
-    from nightschool.cli.dossiers import difference, following  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.difference import difference  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.dossiers import following  # noqa: PLC0415
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.stages.rebase import reopen  # noqa: PLC0415
     from nightschool.stages.releases import StaleLiveFile, dossier  # noqa: PLC0415
@@ -223,8 +225,9 @@ def _chosen(numbers: str) -> tuple[int, ...]:
 
 
 def _remade(name: str, parts: Parts, edits: Sequence[int] = ()) -> Draft:
-    from nightschool.stages.rebase import remake  # noqa: PLC0415 - help needs no store
+    from nightschool.stages.rebase import let_go_of, remake  # noqa: PLC0415 - help needs no store
 
+    let_go_of(name, store=parts.store, live=parts.live, clock=parts.clock, actor=parts.actor)
     return remake(
         name,
         store=parts.store,
@@ -272,11 +275,12 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
     """Give a file the bytes and the mode back that it had before a proposal was adopted.
 
     Without an id it is the newest that stands, of the project that you stand in and of your own files.
-    Only if the file still is what was written then; else nothing is written and you see what changed.
+    Only if the file still is what was written then; else nothing is written and you see what changed. Where
+    you took it out already, or changed its words, that is written down and the file stays as it is.
 
     With --keep-later what came after stays, your own edits too: the edits of this one are taken out of the
-    file as it is. It is refused where a later change built upon them. Where you edited outside of the marked
-    block alone, the block gets its old bytes back.
+    file as it is, but for rules whose words you changed, which are yours. It is refused where a later change
+    built upon them. Where you edited outside of the marked block alone, the block gets its old bytes back.
 
     \b
     Example:
@@ -284,7 +288,8 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
       nightschool undo d-1f2e3d4c5b
       nightschool undo r-0001 --keep-later
     """
-    from nightschool.cli.dossiers import adopting, made_stale, onward  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.beforehand import made_stale  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.dossiers import adopting, onward  # noqa: PLC0415
     from nightschool.cli.opening import opening  # noqa: PLC0415
     from nightschool.core.proposals import Release  # noqa: PLC0415
     from nightschool.stages import releases  # noqa: PLC0415
@@ -310,7 +315,7 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
         following = onward(case, parts)
         others = _others(made_stale(release, parts) if written else [], parts)
         kept = releases.kept_later(release, parts.store.find(Release))
-        told = [_restored(release, links.written(release, parts), kept=kept)]
+        told = [*_restored(release, links.written(release, parts), parts, kept=kept)]
     if not written:
         told = [f"{release.undoes} was undone already as {release.number}; nothing was written"]
     document = {
@@ -320,7 +325,9 @@ def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = Fal
         "made_stale": list(others),
         "next": [following, *others.values()],
     }
-    onto = f"next: {following}" + ("  (adopts it again)" if following == adopting(case) else "")
+    onto = f"next: {following}  (adopts it again)"
+    if following != adopting(case):
+        onto = f"next: nightschool proposals  (to have it again on the file as it is: {following})"
     return out.result(document, [*told, *_stale_now(others), onto])
 
 
@@ -347,14 +354,22 @@ def _numbers(store: Store) -> set[str]:
     return {release.number for release in store.find(Release)}
 
 
-def _restored(release: Release, path: str, *, kept: bool) -> str:
+def _restored(release: Release, path: str, parts: Parts, *, kept: bool) -> list[str]:
+    from nightschool.stages.in_file import hands  # noqa: PLC0415 - help needs no stage
+
     undone = f"undid {release.undoes} as {release.number}: {path}"
+    changed = [
+        f"yours, since it was changed or taken out by hand: {text}" for text in hands(release, parts.store)
+    ]
+    if release.before == release.after:
+        return [f"undid {release.undoes} as {release.number}: nothing of it was left in {path}", *changed]
     if kept and release.after is not None:
-        return f"{undone} is without these edits; it keeps what came later, so it has not its old bytes back"
+        without = "is without these edits; it keeps what came later, so it has not its old bytes back"
+        return [f"{undone} {without}", *changed]
     if release.after is None:
-        return f"{undone} is removed, since there was no such file before"
+        return [f"{undone} is removed, since there was no such file before"]
     mode = "" if release.after_mode is None else f" ({release.after_mode:04o})"
-    return f"{undone} has the bytes and the mode{mode} back that it had before"
+    return [f"{undone} has the bytes and the mode{mode} back that it had before"]
 
 
 def _with_the_command(refused: NotAllowed, command: str) -> NotAllowed:

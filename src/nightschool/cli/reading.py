@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from nightschool.wiring import Parts
 
 T = TypeVar("T")
+AT_WORK = "nightschool status  (a run is at work, and no other can start)"
+"""What to type next while no other run can start."""
 WAIT = 10
 STEP = 0.1
 """Seconds."""

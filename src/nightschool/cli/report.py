@@ -135,11 +135,12 @@ def _content(parts: Parts, name: str | None, kind: str, root: str) -> tuple[str,
 
 def _evidence(case: Dossier, parts: Parts) -> dict[str, object]:
     """What a proposal was tried on, and its diff, for programs."""
-    from nightschool.cli import dossiers, evidence  # noqa: PLC0415 - help needs no store
+    from nightschool.cli import evidence  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.difference import difference  # noqa: PLC0415
 
     rows = evidence.tries(case, parts)
     asked = [row | {"asked": parts.redact(str(row["asked"]))} for row in rows]
-    return {"tries": asked, "diff": parts.redact(dossiers.difference(case.draft, parts))}
+    return {"tries": asked, "diff": parts.redact(difference(case.draft, parts))}
 
 
 def _of_cycle(parts: Parts, cycle: CycleReport, kind: str) -> str:

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Every, Only, concerns, only, reading, run_for, settings_here, where
+from nightschool.cli.reading import (
+    AT_WORK,
+    Every,
+    Only,
+    concerns,
+    only,
+    reading,
+    run_for,
+    settings_here,
+    where,
+)
 from nightschool.cli.render import Line, Piece, Table
 from nightschool.cli.scheduled import known_look, look_pieces
 
@@ -68,7 +78,7 @@ def status(*, project: Only = None, all_projects: Every = False, json: Json = Fa
         waiting = dossiers.waiting(cases, parts)
         open_proposals = _proposals(waiting, parts)
         first = dossiers.first_step(waiting, parts)
-        projects = learned.rows(cases, reports, parts)
+        projects = learned.rows(cases, waiting, reports, parts)
         versions = [row for row in _versions(parts) if concerns(str(row["project"]), roots)]
         spent = _spent(parts.store, parts.clock.now())
         unsettled, interrupted = _unsettled(parts.store), _interrupted(parts.store)
@@ -99,7 +109,7 @@ def status(*, project: Only = None, all_projects: Every = False, json: Json = Fa
         _spent_line(spent),
         *trouble,
         *([Line(FORGETTING, "yellow")] if forgetting else []),
-        f"next: {first or _next(last, [name for item in heard for name in item.projects])}",
+        f"next: {first or _next(last, now, [name for item in heard for name in item.projects])}",
     ]
     return out.result(document, pieces)
 
@@ -330,5 +340,7 @@ def _trouble(unsettled: Rows, interrupted: Rows) -> Iterable[Piece]:
         yield Line(text, "yellow")
 
 
-def _next(last: CycleReport | None, projects: Sequence[str]) -> str:
+def _next(last: CycleReport | None, now: str | None, projects: Sequence[str]) -> str:
+    if now is not None:
+        return AT_WORK
     return run_for(projects) if last is not None or projects else "nightschool corrections"

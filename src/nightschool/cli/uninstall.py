@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nightschool.core.proposals import Release
+    from nightschool.core.values import Digest
     from nightschool.settings import Settings
     from nightschool.wiring import Parts
 
@@ -43,7 +44,12 @@ class _Rules:
     """A live file that holds rules of ours."""
 
     path: Path
+    ours: frozenset[str]
+    """All that was ever adopted into it, in its words."""
     number: int
+    """Of these that stand in the block."""
+    theirs: tuple[str, ...] = ()
+    """What else reads as a rule in the block: a person wrote it, or changed its words."""
 
 
 def uninstall(
@@ -52,7 +58,8 @@ def uninstall(
     """Remove what nightschool keeps: sessions, tasks, reports, settings, and its rules in your files.
 
     Tells first what there is, and asks. A file with adopted rules gets its old bytes back; where you changed
-    it since, only the marked block goes. Your agents and their sessions are not touched.
+    it since, the rules go that read as they were adopted, and what you wrote or changed stays. Your agents
+    and their sessions are not touched. Your settings go too, the ignore list in them.
 
     \b
     Example:
@@ -77,7 +84,7 @@ def uninstall(
             "config": config if os.path.lexists(config) else None,
             "variables": variables if os.path.lexists(variables) else None,
             "schedule": None if scheduled is None else look_line(scheduled),
-            "rules": [{"path": found.path, "rules": found.number} for found in rules],
+            "rules": [{"path": found.path, "rules": found.number, "yours": found.theirs} for found in rules],
             "keep_rules": keep_rules,
         }
         told = _told(document, rules, keep_rules=keep_rules)
@@ -158,27 +165,47 @@ def _opened(settings: Settings, stack: ExitStack, out: Output) -> Parts | None:
 
 
 def _rules(parts: Parts) -> list[_Rules]:
-    """The live files that were written and still hold a rule of ours."""
+    """The live files that were written and still hold a block."""
     from nightschool.core.proposals import Release, Step  # noqa: PLC0415
-    from nightschool.rules.memory_block import parse  # noqa: PLC0415
+    from nightschool.rules.memory_block import is_among, parse  # noqa: PLC0415
 
     written = {release.path for release in parts.store.find(Release) if release.step is not Step.ABANDONED}
     found = []
     for path in sorted(written):
+        ours = _ours(parts, path)
         try:
             live = parts.live.read(Path(path))
-            number = len(parse(live.content, where=path).rules)
-        except UserError:
-            number = 1  # unreadable or damaged: it is named, and told again where it cannot be mended
-        if number:
-            found.append(_Rules(path=Path(path), number=number))
+            block = parse(live.content, where=path)
+        except UserError:  # unreadable or damaged: it is named, and told again where it cannot be mended
+            found.append(_Rules(path=Path(path), ours=ours, number=1))
+            continue
+        theirs = tuple(rule for rule in block.rules if not is_among(rule, ours))
+        if block.begin is not None:
+            number = len(block.rules) - len(theirs)
+            found.append(_Rules(path=Path(path), ours=ours, number=number, theirs=theirs))
     return found
+
+
+def _ours(parts: Parts, path: str) -> frozenset[str]:
+    """What adopting ever wrote into a file's block. One that was undone may be back, by git."""
+    from nightschool.core.proposals import Release, Step  # noqa: PLC0415 - help needs no store
+    from nightschool.rules.memory_block import parse  # noqa: PLC0415
+
+    def rules(digest: Digest | None) -> set[str]:
+        return set() if digest is None else {*parse(parts.store.blob(digest), where=path).rules}
+
+    adopted = [
+        release
+        for release in parts.store.find(Release)
+        if release.path == path and release.undoes is None and release.step is not Step.ABANDONED
+    ]
+    return frozenset(rule for one in adopted for rule in rules(one.after) - rules(one.before))
 
 
 def _take_out(parts: Parts, rules: Sequence[_Rules]) -> list[str]:
     """Take our rules out of the files; where that cannot be, say so."""
     from nightschool.core.proposals import Release, Step  # noqa: PLC0415
-    from nightschool.rules.memory_block import without_rules  # noqa: PLC0415
+    from nightschool.rules.memory_block import without_ours  # noqa: PLC0415
 
     paths = {str(found.path) for found in rules}
     releases = parts.store.find(Release)
@@ -199,22 +226,33 @@ def _take_out(parts: Parts, rules: Sequence[_Rules]) -> list[str]:
         try:
             live = parts.live.read(found.path)
             if live.content is not None:
-                rest = without_rules(live.content, where=str(found.path))
+                rest = without_ours(live.content, found.ours, where=str(found.path))
                 kept = rest if rest or str(found.path) not in made else None
                 parts.live.swap(found.path, expected=live.content, content=kept, mode=live.mode)
         except (UserError, Conflict) as error:
             left.append(f"{error}; its marked block is left to you")
+        else:
+            left += [f"left in {found.path}, since you wrote or changed it: {rule}" for rule in found.theirs]
     return left
 
 
 def _undo(parts: Parts, release: Release) -> None:
-    """The very bytes of before, where the file is still what was written; else the block goes by itself."""
+    """The very bytes of before, where the file is still what was written; else its edits alone go, and words
+    that they had replaced come back."""
     from contextlib import suppress  # noqa: PLC0415
 
     from nightschool.stages.undo import undo  # noqa: PLC0415
 
-    with suppress(NotAllowed, Conflict, UserError):
-        undo(release.number, store=parts.store, live=parts.live, clock=parts.clock, actor=parts.actor)
+    for keep_later in (False, True):
+        with suppress(NotAllowed, Conflict, UserError):
+            undo(
+                release.number,
+                store=parts.store,
+                live=parts.live,
+                clock=parts.clock,
+                actor=parts.actor,
+                keep_later=keep_later,
+            )
 
 
 def _told(document: dict[str, object], rules: Sequence[_Rules], *, keep_rules: bool) -> list[Piece | str]:
@@ -225,11 +263,20 @@ def _told(document: dict[str, object], rules: Sequence[_Rules], *, keep_rules: b
         pieces.append(Table(columns=("holds", "bytes"), rows=rows))
     else:
         pieces.append("nothing of ours is in it")
-    pieces.append(f"settings: {document['config'] or 'no file of yours'}")
+    if document["config"]:
+        pieces.append(f"settings: {document['config']}; it goes too, with the ignore list in it")
+    else:
+        pieces.append("settings: no file of yours")
     if document["variables"]:
         pieces.append(f"variables of scheduled runs: {document['variables']}")
     if document["schedule"]:
         pieces.append(f"schedule: {document['schedule']}")
     what = "stay" if keep_rules else "are taken out"
     pieces += [f"adopted rules in {found.path}: {found.number}, they {what}" for found in rules]
+    pieces += [
+        f"yours in its block, so it stays: {rule}"
+        for found in rules
+        for rule in found.theirs
+        if not keep_rules
+    ]
     return pieces

@@ -12,76 +12,28 @@ from datetime import datetime
 
 from nightschool.core.cycles import BETWEEN, CycleReport, Learned
 from nightschool.core.forgetting import STAND_IN, is_inside, stand_in
-from nightschool.core.jobs import Finished, LostTry, Reservation, Role
+from nightschool.core.jobs import Finished, Role
 from nightschool.core.pins import Pin
 from nightschool.core.proposals import (
     Draft,
     Edit,
-    RefusedEdit,
-    Release,
-    Review,
-    SafetyReport,
     Status,
     Step,
-    Verdict,
     status_of,
 )
-from nightschool.core.sessions import Offset, Session
+from nightschool.core.sessions import Session
 from nightschool.core.tasks import (
-    Assignment,
     Candidate,
     Correction,
-    HoldoutVersion,
     Moment,
     Task,
     TaskMark,
     roots_in,
 )
-from nightschool.core.trials import Trial
 from nightschool.core.values import Digest, Record, Value, digest_of
 from nightschool.rules.bare import GONE, strings, use_alone
+from nightschool.rules.speaking_of import Chosen, Known, listing, phrases
 from nightschool.rules.voice import clearest, plain
-
-TELLING = 8
-"""Shortest text that is looked for in what agents and this program wrote: shorter ones stand anywhere."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known(Value):
-    """All records that may hold words of a session or the name of a project."""
-
-    sessions: tuple[Session, ...] = ()
-    offsets: tuple[Offset, ...] = ()
-    corrections: tuple[Correction, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
-    tasks: tuple[Task, ...] = ()
-    marks: tuple[TaskMark, ...] = ()
-    assignments: tuple[Assignment, ...] = ()
-    holdouts: tuple[HoldoutVersion, ...] = ()
-    reservations: tuple[Reservation, ...] = ()
-    finished: tuple[Finished, ...] = ()
-    lost: tuple[LostTry, ...] = ()
-    trials: tuple[Trial, ...] = ()
-    drafts: tuple[Draft, ...] = ()
-    refused: tuple[RefusedEdit, ...] = ()
-    safety: tuple[SafetyReport, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-    reviews: tuple[Review, ...] = ()
-    releases: tuple[Release, ...] = ()
-    cycles: tuple[CycleReport, ...] = ()
-    pins: tuple[Pin, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen(Value):
-    """What is to be forgotten."""
-
-    sessions: frozenset[str] = frozenset()
-    """Ids."""
-    project: str | None = None
-    """A folder: all that belongs to it, and to projects below it."""
-    before: datetime | None = None
-    """Reports and answers of agents that are older go too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +104,7 @@ class _Forgetting:
         self._tasks()
         self._drafts()
         self._refused()
-        self.phrases = self._phrases()
+        self.phrases = phrases(self.known, self.removed, self.chosen)
         self._marks()
         self._jobs()
         self._reports()
@@ -257,16 +209,27 @@ class _Forgetting:
             own = [edit for edit in draft.edits if self._of(edit.moment.session)]
             if not (own or before or draft.candidate in self.gone or self._here(draft.target.project)):
                 continue
-            if self._is_live(draft):
+            if self._is_live(draft) or (self._has_word(draft) and self._is_spoken_for(draft)):
                 bare = replace(draft, edits=tuple(self._bare(edit) for edit in draft.edits))
                 self._replace(draft, bare)
-                if not before:
+                if not before and self._is_live(draft):
                     self.standing.append(bare)
                 continue
             kinds = (self.known.safety, self.known.verdicts, self.known.reviews, self.known.releases)
             self.removed.append(draft)
             self.cycles[draft.cycle] = None
             self.removed += [record for kind in kinds for record in kind if record.draft == draft.digest]
+
+    def _has_word(self, draft: Draft) -> bool:
+        """Whether the person said something of it: adopted it, took it back or turned it down."""
+        reviewed = any(one.draft == draft.digest for one in self.known.reviews)
+        return reviewed or any(one.draft == draft.digest for one in self.known.releases)
+
+    def _is_spoken_for(self, draft: Draft) -> bool:
+        """Whether it is for the person's own file, and its correction was said in what stays too: then the
+        person's word on it holds there."""
+        known = any(one.id == draft.candidate for one in self.known.candidates)
+        return not draft.target.project and known and draft.candidate not in self.gone
 
     def _is_live(self, draft: Draft) -> bool:
         known = self.known
@@ -294,31 +257,6 @@ class _Forgetting:
         for refused in self.known.refused:
             if refused.candidate in self.gone or self._of(refused.edit.moment.session):
                 self.removed.append(refused)
-
-    def _phrases(self) -> frozenset[str]:
-        """Words by which a text that an agent or this program wrote is known to speak of it: those that no
-        session that stays said too."""
-        found: set[str] = set(self.chosen.sessions)
-        found |= {self.chosen.project} if self.chosen.project else set()
-        for record in self.removed:
-            match record:
-                case Session():
-                    found.add(record.session_id)
-                case Correction():
-                    found |= {record.key, record.statement, *(moment.quote for moment in record.moments)}
-                case Draft():
-                    found |= {edit.rule for edit in record.edits}
-                case Task():
-                    found.add(record.prompt)
-        moments = [moment for correction in self.known.corrections for moment in correction.moments]
-        moments += [moment for candidate in self.known.candidates for moment in candidate.evidence]
-        found |= {moment.quote for moment in moments if self._of(moment.session)}
-        gone = {record.id for record in self.removed if isinstance(record, Correction)}
-        for correction in self.known.corrections:
-            if correction.id not in gone:
-                found -= {moment.quote for moment in correction.moments if not self._of(moment.session)}
-                found.discard(correction.key)
-        return frozenset(text for text in found if len(text) >= TELLING)
 
     def _speaks(self, value: object) -> bool:
         return bool(self.phrases) and any(
@@ -368,7 +306,8 @@ class _Forgetting:
         return self.chosen.before is not None and at < self.chosen.before
 
     def _reports(self) -> None:
-        tried = any(trial.task in self.tasks for trial in self.known.trials)
+        gone = [task for task in self.known.tasks if task.id in self.tasks]
+        told = listing(self.known.cycles, self.known.trials, gone)
         for report in self.known.cycles:
             roots = report.roots or frozenset()
             others = sorted(root for root in roots if not self._below(root))
@@ -381,8 +320,7 @@ class _Forgetting:
             if here:
                 rest = replace(rest, project=BETWEEN.join(others))
             # A report's page lists what each proposal was tried on, and is made anew from what is left.
-            lists = tried and any(item.draft is not None for item in report.learned)
-            if rest != report or lists or self._tells(report):
+            if rest != report or report.cycle in told or self._tells(report):
                 self.cycles[report.cycle] = None
                 self._replace(report, rest)
 
@@ -402,7 +340,10 @@ class _Forgetting:
         here = item.target is not None and self._here(item.target.project)
         if not own and not here and not self._speaks(item):
             return item
-        bare = replace(item, statement=GONE, why=GONE, aim="", edits=(), refused=(), findings=())
+        # What others said of the same correction still names it.
+        left = {one.id: one.statement for one in self.kept if isinstance(one, Candidate)}
+        statement = left.get(item.candidate, GONE)
+        bare = replace(item, statement=statement, why=GONE, aim="", edits=(), refused=(), findings=())
         return replace(bare, target=None) if here else bare
 
     def _pins(self) -> None:

@@ -6,7 +6,7 @@ All outside the markers is a person's and is never touched; inside, only what re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ EARLIER_INTRO = (
 )
 """What stands in blocks that were made before."""
 OWN_LINES = (BEGIN, END, INTRO, EARLIER_INTRO)
+_INTROS = frozenset({INTRO.encode(), EARLIER_INTRO.encode()})
 
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -126,9 +127,20 @@ def apply(content: bytes | None, edits: Sequence[Edit], *, where: str = "the mem
 
 
 def without_rules(content: bytes, *, where: str = "the memory file") -> bytes:
-    """The file with no rule of ours; markers and intro go too, unless a person wrote between them."""
+    """The file with no rule in the block; markers and intro go too, unless a person wrote between them."""
     block = parse(content, where=where)
     return render(_without_empty(replace(block, items=tuple(i for i in block.items if i.rule is None))))
+
+
+def without_ours(content: bytes, ours: Collection[str], *, where: str = "the memory file") -> bytes:
+    """The file without these rules, markers and intro; what a person wrote between them stays where it is."""
+    block = parse(content, where=where)
+    left = tuple(item for item in block.items if item.rule is None or not is_among(item.rule, ours))
+    bare = _without_empty(replace(block, items=left))
+    if bare.begin is None:
+        return render(bare)
+    kept = [item.raw for item in bare.items if item.raw.strip() not in _INTROS]
+    return b"".join([bare.before, *kept, bare.after])
 
 
 def block_as_written(now: bytes | None, written: bytes | None, *, where: str = "the memory file") -> bool:
@@ -143,6 +155,8 @@ def with_block_of(now: bytes, old: bytes | None, *, where: str = "the memory fil
     """The file with the block that it had before; all outside the markers stays byte for byte."""
     block, was = (parse(content, where=where) for content in (now, old))
     if was.begin is None:
+        if was.before.endswith(b"\n") and block.before == was.before + block.newline:
+            return was.before + block.after
         return without_rules(now, where=where)
     # The line of the end marker stays: whether it is the last of the file is not up to the block.
     return render(replace(block, begin=was.begin, items=was.items))
@@ -155,6 +169,10 @@ def _inner(block: Block) -> tuple[bytes | None, bytes]:
 def clean(rule: str) -> str:
     """A rule as it is kept: line ends as `\\n`, nothing around it."""
     return rule.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def is_among(rule: str, rules: Collection[str]) -> bool:
+    return any(same_rule(rule, one) for one in rules)
 
 
 def same_rule(one: str, other: str) -> bool:
@@ -283,8 +301,7 @@ def _with_block(block: Block, item: Item) -> Block:
 
 def _without_empty(block: Block) -> Block:
     """Without the block if all that is left in it is ours: then what was put around it goes too."""
-    ours = {INTRO.encode(), EARLIER_INTRO.encode(), b""}
-    left = [item for item in block.items if item.raw.strip() not in ours]
+    left = [item for item in block.items if item.raw.strip() not in _INTROS | {b""}]
     if block.begin is None or left:
         return block
     before, line = block.before, block.newline

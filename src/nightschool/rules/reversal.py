@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from nightschool.core.proposals import Edit
-from nightschool.rules.memory_block import same_rule
+from nightschool.rules.memory_block import is_among, same_rule
 
 
 def reversed_edits(edits: Sequence[Edit], old: Sequence[str]) -> tuple[Edit, ...]:
@@ -20,6 +20,16 @@ def touches(later: Iterable[Edit], edits: Sequence[Edit]) -> bool:
     ours = [text for edit in edits for text in (edit.rule, edit.anchor) if text.strip()]
     theirs = [text for edit in later for text in (edit.rule, edit.anchor) if text.strip()]
     return any(same_rule(one, other) for one in ours for other in theirs)
+
+
+def still_there(edits: Iterable[Edit], rules: Sequence[str]) -> tuple[Edit, ...]:
+    """Those of the edits that a file with these rules shows: what they wrote is there, what they took away is
+    not."""
+    return tuple(
+        edit
+        for edit in edits
+        if (not is_among(edit.anchor, rules) if edit.op == "delete" else is_among(edit.rule, rules))
+    )
 
 
 def _reversed(edit: Edit, old: Sequence[str]) -> Edit:

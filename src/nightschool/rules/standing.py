@@ -5,7 +5,7 @@ Relieves the cycle, which composes the stages and has no logic of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from nightschool.core.harness import Harness, LiveFile, Target
 from nightschool.core.proposals import Dossier, Draft, RefusedEdit, Status, Verdict, VerdictKind
@@ -14,6 +14,7 @@ from nightschool.core.values import digest_bytes
 from nightschool.rules.memory_block import parse
 
 STANDS = {Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED, Status.PUBLISHED}
+SAID_NO = {Status.REJECTED, Status.ROLLED_BACK}
 TURNED_DOWN = {Status.REJECTED, Status.EVALUATION_FAILED, Status.ROLLED_BACK}
 
 
@@ -33,11 +34,25 @@ def root_for(candidate: Candidate, *, scope: str, project: str | None) -> str | 
 
 
 def settled(
-    cases: Sequence[Dossier], target: Target, base: Harness, live: LiveFile
+    cases: Sequence[Dossier],
+    target: Target,
+    base: Harness,
+    live: LiveFile,
+    *,
+    by_hand: Collection[str] = (),
 ) -> tuple[str, str, str] | None:
-    """(code, why, draft) where there is nothing to do for a candidate."""
+    """(code, why, draft) where there is nothing to do for a candidate. `by_hand`: drafts that were adopted,
+    and whose words a hand took out or changed: that is the person's word, as an undo is."""
     for case in reversed(cases):
         name = case.draft.id
+        if name in by_hand and case.draft.target == target:
+            why = (
+                f"proposal {name} was adopted, and its words were taken out or changed by hand since; "
+                f"`nightschool adopt {name}` takes it again"
+            )
+            return "taken-back", why, name
+        if name in by_hand:
+            continue
         if case.status is Status.PUBLISHED and _is_read(case.draft, target, live):
             return "already-published", f"proposal {name} was adopted", name
         if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fits(case.draft, target, base, live):
@@ -62,13 +77,16 @@ def say_the_same(case: Dossier, others: Iterable[Dossier]) -> tuple[Dossier, ...
     )
 
 
-def takes_the_place(other: Dossier, case: Dossier, *, fits: bool) -> bool:
-    """Whether another proposal for the same file says all that a stale one does, and stands in its place: it
-    was adopted, or it can be (`fits` the file as it is), or the person had it made from this one."""
+def takes_the_place(other: Dossier, case: Dossier, *, stands: bool) -> bool:
+    """Whether another proposal for the same file says all that a stale one does, and stands in its place: its
+    words are in the file or can be (`stands`), the person had it made from this one, or said a word on it
+    since. A word on the one is a word on the other."""
     if other.draft.id == case.draft.id or not _changes(case.draft) <= _changes(other.draft):
         return False
-    made_anew = other.draft.made_from == case.draft.id
-    return other.status is Status.PUBLISHED or (other.status in STANDS and (fits or made_anew))
+    if other.draft.made_from == case.draft.id:
+        return other.status in STANDS | SAID_NO
+    later = other.draft.created_at >= case.draft.created_at
+    return stands or (later and other.status in SAID_NO)
 
 
 def open_draft(cases: Sequence[Dossier], target: Target, base: Harness, live: LiveFile) -> Draft | None:

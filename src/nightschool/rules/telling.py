@@ -5,6 +5,7 @@ Codes stay in documents; texts have these words.
 
 from __future__ import annotations
 
+import shlex
 from datetime import timedelta
 from decimal import Decimal
 
@@ -100,3 +101,11 @@ def why_left_out(reason: str, detail: str) -> str:
 
 def no_task(number: int, code: str) -> str:
     return f"no task from {counted(number, 'session')}: {NO_TASK.get(code, code)}"
+
+
+def moved(folder: str) -> str:
+    """What to do where a project's folder is not there: what is known of it names the old place."""
+    return (
+        f"the folder {folder} is not there, so nothing is written in it. Where it was moved or renamed, "
+        f"`ln -s NEW {shlex.quote(folder)}` lets what was said and adopted there count for the new place"
+    )

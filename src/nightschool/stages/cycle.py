@@ -226,7 +226,7 @@ class Cycle:
                 *losses(self.store, self.number, self.set_ups.stops.values()),
                 *practised(mined, learned),
                 *map(self.redact, stale(learned, store=self.store, live=self.live, place=self._place)),
-                *map(self.redact, said_twice(learned, store=self.store, place=self._place)),
+                *map(self.redact, said_twice(learned, store=self.store, live=self.live, place=self._place)),
                 *quiet(learned, store=self.store, policy=self.policy),
                 *self.aiming.notes(mined.candidates),
                 *filter(None, (self._promise(),)),

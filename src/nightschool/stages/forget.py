@@ -40,8 +40,9 @@ from nightschool.core.tasks import (
 )
 from nightschool.core.trials import Trial
 from nightschool.core.values import Digest, digest_of
-from nightschool.rules.forgetting import Chosen, Known, Plan, plan
+from nightschool.rules.forgetting import Plan, plan
 from nightschool.rules.ignoring import Ignoring, Why
+from nightschool.rules.speaking_of import Chosen, Known
 from nightschool.rules.telling import counted
 from nightschool.stages.veil import Hidden
 
@@ -300,7 +301,9 @@ def _names(name: str) -> Iterator[Digest]:
 
 def standing(draft: Draft) -> str:
     """That a rule outlives what it came from, and how to take it out."""
+    # Of the person's own file others may speak still: then their word on it is kept with its text.
+    too = ", and the next run forgets its text too" if draft.target.project else ""
     return (
         f"proposal {draft.id} came from it and stays in {draft.target.place.partition('/')[2]}: "
-        f"`nightschool undo {draft.id}` takes it out, and the next run forgets its text too"
+        f"`nightschool undo {draft.id}` takes it out{too}"
     )

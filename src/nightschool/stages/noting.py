@@ -14,7 +14,7 @@ from nightschool.core.cycles import Learned
 from nightschool.core.harness import Target
 from nightschool.core.jobs import Finished, LostTry, Role
 from nightschool.core.ports import LiveFiles, Store
-from nightschool.core.proposals import Verdict
+from nightschool.core.proposals import Dossier, Verdict
 from nightschool.core.trials import Trial
 from nightschool.rules.gate import Policy
 from nightschool.rules.limits import ended_by
@@ -22,6 +22,7 @@ from nightschool.rules.standing import say_the_same
 from nightschool.rules.telling import counted
 from nightschool.rules.worth import told_waiting
 from nightschool.stages.door import Door
+from nightschool.stages.in_file import in_its_place, of_case
 from nightschool.stages.mine import Mined
 from nightschool.stages.releases import Fit, dossier, drafts, fit
 from nightschool.stages.set_ups import Stop
@@ -83,12 +84,21 @@ def stale(
                 yield f"{path} was changed since {item.draft} was made, which is stale already: {again}"
 
 
-def said_twice(learned: Sequence[Learned], *, store: Store, place: Callable[[Target], Path]) -> Iterator[str]:
+def said_twice(
+    learned: Sequence[Learned], *, store: Store, live: LiveFiles, place: Callable[[Target], Path]
+) -> Iterator[str]:
     """What is proposed for a file while another one that is read along with it says it, or may."""
+
+    def counts(other: Dossier) -> bool:
+        state = of_case(other, store, live)
+        if state is not None:
+            return state.stands
+        return in_its_place(other, store=store, live=live, place=place) is None
+
     known = drafts(store)
     for case in known:
         if any(item.draft == case.draft.id for item in learned):
-            for other in say_the_same(case, known):
+            for other in filter(counts, say_the_same(case, known)):
                 here, there = place(case.draft.target), place(other.draft.target)
                 yield (
                     f"{case.draft.id} says in {here} what {other.draft.id} ({other.status}) says in "

@@ -22,6 +22,7 @@ from nightschool.core.proposals import (
 )
 from nightschool.rules.memory_block import check_text
 from nightschool.rules.unattended import against
+from nightschool.stages.in_file import let_go_if_taken_out, there
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import (
     LOCK,
@@ -34,7 +35,6 @@ from nightschool.stages.releases import (
     fits,
     next_number,
     next_time,
-    published,
     read_only,
     recovered,
     stored,
@@ -52,7 +52,8 @@ def adopt(
     actor: str,
     reason: str = "",
 ) -> Release:
-    """Approve and publish in one. A draft that is published already gives its release; nothing is written.
+    """Approve and publish in one. A draft that is published already gives its release; nothing is written,
+    unless all of it was taken out of the file by hand since.
 
     Raises `NotAllowed` with every failing reason, or `StaleLiveFile` where only the live file forbids it.
     """
@@ -61,8 +62,11 @@ def adopt(
         case = dossier(store, draft_id)
         draft = case.draft
         if case.status is Status.PUBLISHED:
-            return published(case.releases)[-1]
-        now_live = live.read(place(draft.target))
+            stands = let_go_if_taken_out(case, store=store, live=live, clock=clock, actor=actor)
+            if stands is not None:
+                return stands
+            case = dossier(store, draft.id)
+        now_live = there(draft.target, live.read(place(draft.target)))
         after = _permit(case, now_live, store=store, vet=vet, actor=actor, reason=reason)
         at = next_time(store, clock)
         mode = NEW_FILE_MODE if now_live.mode is None else now_live.mode

@@ -29,6 +29,7 @@ from nightschool.core.values import Digest
 from nightschool.rules.editing import aim
 from nightschool.rules.safety import SAFETY_VERSION
 from nightschool.rules.skill_body import edited
+from nightschool.stages.in_file import let_go_if_taken_out, there
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import (
     LOCK,
@@ -65,7 +66,7 @@ def remake(
         case = dossier(store, draft_id)
         draft = case.draft
         chosen = _chosen(draft, edits)
-        now = live.read(place(draft.target))
+        now = there(draft.target, live.read(place(draft.target)))
         as_made = fits(draft, now)
         if as_made and chosen == draft.edits:
             return draft
@@ -87,6 +88,15 @@ def remake(
         report = SafetyReport(draft=made.digest, findings=found, rules=SAFETY_VERSION, cycle=made.cycle)
         store.commit(made, report)
         return made
+
+
+def let_go_of(draft_id: str, *, store: Store, live: LiveFiles, clock: Clock, actor: str) -> None:
+    """Where it was adopted and a hand took all of it out since, write that down: then it can be had anew."""
+    with store.hold(LOCK):
+        recovered(store, live)
+        case = dossier(store, draft_id)
+        if case.status is Status.PUBLISHED:
+            let_go_if_taken_out(case, store=store, live=live, clock=clock, actor=actor)
 
 
 def reopen(draft_id: str, *, store: Store, clock: Clock, actor: str) -> bool:

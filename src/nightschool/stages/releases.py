@@ -43,7 +43,9 @@ ADOPTING = ("as it was read", "as proposed")
 UNDOING = ("as it was adopted", "as it was before")
 
 Reasons = list[tuple[str, str]]
-OPEN = frozenset({Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED, Status.ROLLED_BACK})
+WAITING = frozenset({Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED})
+"""What waits for a person's word."""
+OPEN = WAITING | {Status.ROLLED_BACK}
 """What a person can still adopt, or have made anew."""
 
 

@@ -15,6 +15,7 @@ from nightschool.core.values import Value
 from nightschool.rules.memory_block import check_text
 from nightschool.rules.standing import settled
 from nightschool.stages.aiming import Aim, Aiming
+from nightschool.stages.in_file import of_case
 from nightschool.stages.pins import pinned, pinned_text
 from nightschool.stages.releases import dossier, read_only
 
@@ -45,7 +46,12 @@ def stand(
         return Stand(live=file, done=("needs-you", why, None))
     check_text(file.content or b"", where=str(file.path))
     cases = tuple(dossier(store, draft.id) for draft in store.find(Draft, owner=candidate.id))
-    return Stand(live=file, cases=cases, done=settled(cases, target, aim.base, file))
+    by_hand = frozenset(
+        case.draft.id
+        for case in cases
+        if (state := of_case(case, store, live)) is not None and not state.stands
+    )
+    return Stand(live=file, cases=cases, done=settled(cases, target, aim.base, file, by_hand=by_hand))
 
 
 def same_edit(draft: Draft, candidate: Candidate, store: Store) -> tuple[str, str, str] | None:

@@ -13,6 +13,7 @@ from nightschool.core.proposals import Act, Draft, Edit, Release, Step, advance
 from nightschool.rules.memory_block import block_as_written, with_block_of
 from nightschool.rules.reversal import reversed_edits, touches
 from nightschool.rules.skill_body import edited, rules_of
+from nightschool.stages.in_file import edits_of, in_file, is_of, let_go, there
 from nightschool.stages.releases import (
     LOCK,
     UNDOING,
@@ -47,10 +48,12 @@ def undo(
 
     `which` is the number of a release or the id of a draft; None is the newest that is not yet undone, of
     `project` (its root) and of the person's own files, or where that is None of all.
-    Undone already: its undo is given again, nothing is written. Raises `StaleLiveFile` where the file no
-    longer is what was published, `NotAllowed` where another release was built upon this one. With
-    `keep_later` the release's edits are then taken out of the file as it is, if they can be; where only text
-    outside of our block was changed, the block gets its old bytes back and all else stays byte for byte.
+    Undone already: its undo is given again, nothing is written. Where a hand took all of it out already, or
+    reworded it, that is written down and the file left alone. Raises `StaleLiveFile` where the file no longer
+    is what was published, `NotAllowed` where another release was built upon this one. With `keep_later` the
+    release's edits are then taken out of the file as it is, but for those whose words a hand changed: these
+    are the person's. Where only text outside of our block was changed, the block gets its old bytes back and
+    all else stays byte for byte.
     """
     with store.hold(LOCK):
         recovered(store, live)
@@ -58,7 +61,9 @@ def undo(
         release = _newest(releases, project) if which is None else _chosen(store, releases, which)
         if (undone := undo_of(release, releases)) is not None:
             return undone
-        now = live.read(Path(release.path))
+        now = there(release.target, live.read(Path(release.path)))
+        if in_file(release, store, live).nothing_left:
+            return let_go(release, now, store=store, clock=clock, actor=actor, reason=reason)
         if keep_later and (_builders(release, releases) or digest_of_file(now.content) != release.after):
             content, mode = _without(release, releases, now, store), now.mode
         else:
@@ -106,18 +111,19 @@ def _without(release: Release, releases: Sequence[Release], now: LiveFile, store
     if not _builders(release, releases) and _block_untouched(release, now, store):
         content = with_block_of(now.content or b"", before, where=str(now.path))
         return _or_none(content, release, releases)
-    reasons = against_edits(back, now, release.target)
-    if reasons:
+    done = edited(release.target, now.content, back, where=str(now.path))
+    if done.refused:
         later = standing_after(release, releases)
-        in_the_way = [r for r in later if touches(_edits(r, store), _edits(release, store))] or later
-        if not in_the_way:
-            raise _stale(release, now, store, reasons)
-        named = ", ".join(f"{r.number} ({r.draft_id})" for r in in_the_way)
-        why = "; ".join(text for _, text in reasons)
-        text = f"its edits cannot be taken out of {now.path} alone ({why}): undo {named} first, newest first"
-        raise NotAllowed([("built-upon", text)])
-    content = edited(release.target, now.content, back, where=str(now.path)).content
-    return _or_none(content, release, releases)
+        in_the_way = [one for one in later if touches(edits_of(one, store), edits_of(release, store))]
+        if in_the_way:
+            named = ", ".join(f"{r.number} ({r.draft_id})" for r in in_the_way)
+            why = "; ".join(refusal.text for refusal in done.refused)
+            text = f"its edits cannot be taken out of {now.path} alone ({why}): undo {named} first"
+            raise NotAllowed([("built-upon", text)])
+        if not done.taken:
+            raise _stale(release, now, store, against_edits(back, now, release.target))
+    # What else is refused has no place any more, since a hand changed its words: they are the person's now.
+    return _or_none(done.content, release, releases)
 
 
 def _back(release: Release, store: Store) -> tuple[bytes | None, tuple[Edit, ...]]:
@@ -130,12 +136,13 @@ def _back(release: Release, store: Store) -> tuple[bytes | None, tuple[Edit, ...
 
 
 def _against_taking_out(release: Release, now: LiveFile, store: Store) -> Sequence[tuple[str, str]]:
-    """Why `keep_later` would be refused too."""
+    """Why `keep_later` would be refused too: it takes out what it can, if there is anything."""
     try:
         _, back = _back(release, store)
+        done = edited(release.target, now.content, back, where=str(now.path))
     except UserError as error:
         return [("block-damaged", str(error))]
-    return against_edits(back, now, release.target)
+    return () if done.taken else against_edits(back, now, release.target)
 
 
 def _block_untouched(release: Release, now: LiveFile, store: Store) -> bool:
@@ -149,11 +156,6 @@ def _block_untouched(release: Release, now: LiveFile, store: Store) -> bool:
 def _or_none(content: bytes, release: Release, releases: Sequence[Release]) -> bytes | None:
     made = any(r.before is None for r in published(releases) if r.path == release.path)
     return None if made and not content else content
-
-
-def _edits(release: Release, store: Store) -> tuple[Edit, ...]:
-    draft = store.get(Draft, release.draft_id)
-    return () if draft is None else draft.edits
 
 
 def _stale(
@@ -175,7 +177,7 @@ def _stale(
 
 def _newest(releases: Sequence[Release], project: str | None) -> Release:
     standing = [r for r in published(releases) if undo_of(r, releases) is None]
-    here = [r for r in standing if project is None or r.target.project in {"", project}]
+    here = [r for r in standing if project is None or is_of(r.target, project)]
     if here:
         return here[-1]
     if not standing:
@@ -219,6 +221,7 @@ def _builders(release: Release, releases: Sequence[Release]) -> list[Release]:
         and r.undoes is not None
         and r.path == release.path
         and ordinal(r) > ordinal(release)
+        and r.before != r.after
         and kept_later(r, releases)
     ]
     return [*standing_after(release, releases), *partial]
