@@ -25,6 +25,7 @@ from nightschool.core.errors import UserError
 from nightschool.core.harness import File
 from nightschool.core.sessions import Session
 from nightschool.core.tasks import Candidate, Correction, FilesSource, Footprint, Split, Task
+from nightschool.rules.telling import NO_TASK
 
 Ask = Callable[..., Any]
 NOW = SystemClock().now()
@@ -380,3 +381,18 @@ def a_task(project: str, concerns: tuple[str, ...]) -> Task:
         split=Split.TRAIN,
         concerns=concerns,
     )
+
+
+def test_sessions_without_a_task_are_listed_with_the_reason(
+    project: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a report counts can be looked up: each session by its id, and nothing is stored on the way."""
+    del project
+    rows = ask("tasks", "--none")["no_task"]
+    assert rows
+    assert {row["session"].partition(":")[0] for row in rows} <= {"claude-code", "codex"}
+    assert all(row["code"] in NO_TASK and row["why"] for row in rows)
+    assert ask("tasks")["tasks"] == []
+    assert run(["tasks", "--none"]) == 0
+    told = capsys.readouterr().out
+    assert all(row["session"] in told for row in rows)

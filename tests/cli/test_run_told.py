@@ -45,6 +45,7 @@ def test_there_is_always_a_next_step() -> None:
     assert ends(("no-train-task", None)) == "next: nightschool run  (after some more work with your agents)"
     assert ends(("already-published", "d-old")).startswith("next: nightschool run  (after")
     assert ends(("next-run", None)) == "next: nightschool run  (it goes on from here)"
+    assert ends(("needs-you", None)) == "next: what is said above, then nightschool run"
 
 
 def test_a_file_is_told_once_with_what_goes_there() -> None:

@@ -116,6 +116,14 @@ def test_the_conflict_shows_both_changes(store: MemoryStore, path: Path) -> None
         adopted(store, propose(store), path)
     assert "+* mine\n" in stale.value.diff(str)
     assert "+* use pnpm, not npm" in stale.value.diff(str)
+    unix, windows = b"# House rules\nmine\n", b"# House rules\r\nmine\r\n"
+    ends = StaleLiveFile(path, base=unix, live=windows, proposed=unix).diff(str)
+    assert ends == "--- as it was read\n+++ as it is now\n(only the line ends differ: LF became CRLF)\n"
+    more = StaleLiveFile(path, base=unix, live=windows + b"new\r\n", proposed=unix).diff(str)
+    assert "(the line ends differ too: LF became CRLF; they are left aside here)\n" in more
+    assert [line for line in more.splitlines() if line[0] in "+-" and line[:3] not in {"+++", "---"}] == [
+        "+new"
+    ]
     binary = StaleLiveFile(path, base=b"\xff", live=b"\xfe", proposed=b"\xff")
     assert binary.diff(str) == "--- as it was read\n+++ as it is now\n(no text in UTF-8)\n"
 

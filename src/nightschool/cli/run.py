@@ -395,4 +395,6 @@ def _next(report: CycleReport) -> str:
                 return f"next: nightschool show {item.draft} --diff"
     if any(item.code in GOES_ON for item in report.learned):
         return "next: nightschool run  (it goes on from here)"
+    if any(item.code == "needs-you" for item in report.learned):
+        return "next: what is said above, then nightschool run"
     return "next: nightschool run  (after some more work with your agents)"

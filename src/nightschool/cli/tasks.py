@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nightschool.cli import no_tasks
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     Standings = Mapping[str, Standing]
 
 AllProjects = Annotated[bool, typer.Option("--all-projects", help="The tasks of all projects.")]
+Without = Annotated[
+    bool, typer.Option("--none", help="Instead the sessions that gave no task, each with the reason.")
+]
 PROMPT_SHOWN = 60
 PROJECTS_SHOWN = 3
 SIDES = {"train": "training", "holdout": "exam"}
@@ -40,6 +44,7 @@ def tasks(
     *,
     project: Project = None,
     all_projects: AllProjects = False,
+    none: Without = False,
     json: Json = False,
 ) -> ExitCode:
     """List the tasks of this project: for training or exam, about what, when passed.
@@ -48,10 +53,11 @@ def tasks(
     Example:
       nightschool tasks
       nightschool tasks --all-projects --json
+      nightschool tasks --none
       nightschool tasks show t-1f2e
     """
     if context.invoked_subcommand is not None:
-        if project is not None or all_projects or json:
+        if project is not None or all_projects or none or json:
             raise UserError(f"options stand behind the whole command: tasks {context.invoked_subcommand} ...")
         return ExitCode.DONE
     from nightschool.core.tasks import Task, TaskMark  # noqa: PLC0415 - help needs no store
@@ -60,6 +66,8 @@ def tasks(
     from nightschool.stages.silences import silent_tasks  # noqa: PLC0415
 
     root = None if all_projects else root_of(project)
+    if none:
+        return no_tasks.told(root, Output(json=json))
     with reading(fleeting=True, forgiving=True) as parts:
         found = parts.store.find(Task, root)
         said, marked = said_of(parts.store), standings(parts.store.find(TaskMark))

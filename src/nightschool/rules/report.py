@@ -70,6 +70,7 @@ def read_lines(report: CycleReport) -> list[str]:
         f"{counted(report.corrections, 'correction')}, {report.candidates} worth an edit; "
         f"{counted(report.tasks_train, 'task')} to practise on, {report.tasks_holdout} held out for the exam",
         *(no_task(count, code) for code, count in report.skipped),
+        *(["which these are: nightschool tasks --none"] if report.skipped else []),
     ]
 
 

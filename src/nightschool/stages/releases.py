@@ -303,9 +303,26 @@ def _difference(old_name: str, new_name: str, old: bytes | None, new: bytes | No
         after = "" if new is None else new.decode()
     except UnicodeDecodeError:
         return f"--- {old_name}\n+++ {new_name}\n(no text in UTF-8)\n" if old != new else ""
+    old_ends, new_ends = _ends(before), _ends(after)
+    note = ""
+    if old_ends and new_ends and old_ends != new_ends:
+        # Lines that differ in nothing that can be seen would hide those that do.
+        before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
+        became = f"{old_ends} became {new_ends}"
+        if before == after:
+            return f"--- {old_name}\n+++ {new_name}\n(only the line ends differ: {became})\n"
+        note = f"(the line ends differ too: {became}; they are left aside here)\n"
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), old_name, new_name
     )
-    return "".join(
+    return note + "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
+
+
+def _ends(text: str) -> str:
+    """How its lines end, as a person calls it; "" where there are none."""
+    if "\n" not in text:
+        return ""
+    windows = text.count("\r\n")
+    return "CRLF" if windows == text.count("\n") else "LF and CRLF" if windows else "LF"
