@@ -15,8 +15,8 @@ from nightschool.adapters.codex.transcripts import CodexTranscripts
 from nightschool.adapters.copilot.transcripts import CopilotTranscripts
 from nightschool.adapters.cursor.transcripts import CursorTranscripts
 from nightschool.adapters.gemini.transcripts import GeminiTranscripts
+from nightschool.adapters.listing import file_time
 from nightschool.adapters.pi.transcripts import PiTranscripts
-from nightschool.adapters.rows import file_time
 from nightschool.adapters.vscode_copilot.transcripts import VSCodeCopilotTranscripts
 from nightschool.core.ports import TranscriptSource
 from nightschool.core.sessions import Offset, Roots, Session
@@ -165,7 +165,7 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
 
 def test_a_file_from_beyond_the_calendar() -> None:
     """A file whose time no calendar holds (some file systems keep such) has the nearest that it does."""
-    assert [file_time(seconds).year for seconds in (-(2.0**40), 0.0, 2.0**40, 2.0**62)] == [
+    assert [file_time(seconds * 10**9).year for seconds in (-(2**40), 0, 2**40, 2**62)] == [
         1970,
         1970,
         9999,

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightschool.adapters import rows
-from nightschool.adapters.rows import Row, RowFile, list_files, named, open_rows
+from nightschool.adapters.listing import list_files, named
+from nightschool.adapters.rows import Row, RowFile, open_rows
 from nightschool.core.sessions import LeftOut, Offset
 
 
@@ -174,6 +175,30 @@ def test_folders_are_listed_once(tmp_path: Path) -> None:
     assert found == [str(tmp_path / "2.jsonl"), str(tmp_path / "a" / "1.jsonl")]
     assert [ref.size for ref in named("s", str(tmp_path / "gone"))] == [0]
     assert list(list_files("s", str(tmp_path / "gone"))) == []
+
+
+def test_nothing_is_made_of_what_did_not_change(tmp_path: Path) -> None:
+    """Who lists is asked of each regular file, by path, size and time; what is no file is given all the
+    same."""
+    folder = tmp_path / "ü"
+    folder.mkdir()
+    for name in ("old", "new"):
+        (folder / f"{name}.jsonl").write_text(name * 2)
+        os.utime(folder / f"{name}.jsonl", ns=(0, 1_700_000_000_123_456_789))
+    (folder / "gone.jsonl").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe.jsonl")
+    asked: list[tuple[str, int, int]] = []
+
+    def unchanged(path: str, size: int, mtime: int) -> bool:
+        asked.append((path, size, mtime))
+        return path.endswith("old.jsonl")
+
+    found = {Path(ref.path).name: ref for ref in list_files("s", str(tmp_path), (".jsonl",), unchanged)}
+    assert sorted(found) == ["gone.jsonl", "new.jsonl", "pipe.jsonl"]
+    assert sorted(asked) == [
+        (str(folder / f"{name}.jsonl"), 6, 1_700_000_000_123_456) for name in ("new", "old")
+    ]
+    assert found["new.jsonl"].stamp == "6 1700000000123456"
 
 
 objects = st.dictionaries(st.text(max_size=3), st.text(max_size=5) | st.integers(0, 9), max_size=3)

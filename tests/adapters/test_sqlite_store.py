@@ -139,6 +139,18 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> No
     assert store.find(TaskMark, "t-1") == (said,)
 
 
+def test_cursors_of_an_older_schema_keep_their_place(tmp_path: Path) -> None:
+    """What was read before stamps stood beside the cursors is not read again."""
+    cursor = Offset(source="s", path="/x", position=3, size=9, mtime=AT, head="h", session="one")
+    SqliteStore.open(tmp_path).commit(cursor)
+    with sqlite3.connect(tmp_path / "nightschool.db") as old:
+        old.execute("ALTER TABLE offsets DROP COLUMN stamp")
+        old.execute("UPDATE alembic_version SET version_num = '0004'")
+    store = SqliteStore.open(tmp_path)
+    assert store.beside(Offset, "stamp") == {cursor.id: cursor.stamp}
+    assert store.find(Offset) == (cursor,)
+
+
 def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     """Two processes that open a new home and write at once lose no record and share no number."""
     writers = [start(WRITER, tmp_path / "home", name) for name in ("one", "two")]

@@ -13,7 +13,7 @@ from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
 from nightschool.adapters.codex.transcripts import CodexTranscripts
 from nightschool.core.errors import Busy, UserError
 from nightschool.core.jobs import MARKER
-from nightschool.core.ports import TellRow, TranscriptSource
+from nightschool.core.ports import TellRow, TranscriptSource, Unchanged
 from nightschool.core.sessions import Offset, ReadResult, Roots, Session, TranscriptRef, Window
 from nightschool.core.values import Record
 from nightschool.stages.harvest import LOCK, HarvestReport, HarvestRequest, harvest
@@ -295,6 +295,39 @@ def test_an_unknown_source_is_named(home: Home) -> None:
     """The error lists what there is."""
     with pytest.raises(UserError, match="claude-code, codex"):
         home.harvest(sources=("cursor",))
+
+
+def test_a_file_that_did_not_change_is_not_even_made_a_value(home: Home) -> None:
+    """The source is told which files are as they were, and gives those alone that are not: one that grew, one
+    that shrank, one whose head is another. Where a file is named each is given."""
+    grew, shrank, same = (f"{number}1111111-1111-4111-8111-111111111111" for number in (1, 2, 3))
+    for name in (grew, shrank):
+        home.claude(name, claude("user", 1, f"said in {name}"))
+    kept = home.claude(same)
+    home.harvest()
+    given: list[str] = []
+
+    class Watched(ClaudeCodeTranscripts):
+        def discover(self, roots: Roots, unchanged: Unchanged | None = None) -> list[TranscriptRef]:
+            found = list(super().discover(roots, unchanged))
+            given.extend(Path(ref.path).stem for ref in found)
+            return found
+
+    watched: dict[str, TranscriptSource] = {"claude-code": Watched(redact=str)}
+
+    def again(*explicit: Path) -> HarvestReport:
+        roots = Roots(home=str(home.folder), explicit=tuple(map(str, explicit)))
+        return harvest(HarvestRequest(roots=roots), sources=watched, store=home.store, clock=home.clock)
+
+    assert (again().unchanged, given) == (3, [])
+    home.claude(grew, claude("user", 1, f"said in {grew}"), claude("user", 2, "and more"))
+    home.claude(shrank, claude("user", 1, "less"))
+    report = again()
+    assert (report.unchanged, report.files, sorted(given)) == (1, 2, [grew, shrank])
+    texts = {Path(one.path).stem: [turn.text for turn in one.turns] for one in report.sessions}
+    assert texts == {grew: [f"said in {grew}", "and more"], shrank: ["less"]}
+    given.clear()
+    assert (again(kept).unchanged, given) == (1, [same])
 
 
 def test_progress_is_told(home: Home) -> None:

@@ -28,7 +28,7 @@ from nightschool.core.tasks import Assignment, Candidate, Correction, HoldoutVer
 from nightschool.core.trials import AlphaEntry, Draw, LostPair, Pair, Partition, Trial
 from nightschool.core.values import Record
 
-HEAD = "0004"
+HEAD = "0005"
 """The revision that this version of the program reads and writes."""
 
 WRITTEN = "written"
@@ -84,7 +84,7 @@ OF_DRAW = (_text("wealth"), _number("draw"))
 
 KINDS = (
     Kind(record=Session, table="sessions"),
-    Kind(record=Offset, table="offsets"),
+    Kind(record=Offset, table="offsets", columns=(_text("stamp"),)),
     Kind(record=Window, table="windows"),
     Kind(record=Correction, table="corrections"),
     Kind(record=Candidate, table="candidates"),

@@ -9,9 +9,8 @@ import re
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
@@ -19,8 +18,9 @@ from typing import Any, BinaryIO, NamedTuple, Self
 import orjson
 
 from nightschool.adapters import unpacked
+from nightschool.adapters.listing import file_time
 from nightschool.adapters.unpacked import Unpacked
-from nightschool.core.sessions import Became, LeftOut, Offset, TranscriptRef, in_text
+from nightschool.core.sessions import Became, LeftOut, Offset, in_text
 from nightschool.core.values import digest_bytes
 
 HEAD = 1024
@@ -33,8 +33,6 @@ REMEMBERED = 256 << 10
 """Bytes before an offset that are looked at again for secrets: a fortieth of a second at most."""
 MOST_JOINED = 1000
 """Records taken from one line: writers at once run two together, and thirty million are an attack."""
-NEVER = datetime.fromtimestamp(0, UTC)
-"""The time of a file of which nothing is known."""
 
 _LONGEST_INTEGER = 19
 """Digits that fit into 64 bits: a longer number is a float, as it is for the fast parser."""
@@ -226,14 +224,6 @@ class RowFile(Rows):
         return False
 
 
-def file_time(seconds: float) -> datetime:
-    """A file's time; one beyond what a calendar holds is the nearest that it does."""
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return NEVER if seconds < 0 else datetime.max.replace(tzinfo=UTC)
-
-
 def open_rows(path: str, since: Offset | None = None) -> RowFile | LeftOut:
     """The file, to be read from `since` on, or from its start where that spoke of another file."""
     file = open_file(path)
@@ -286,7 +276,7 @@ def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile | LeftOu
     return RowFile(
         path=in_text(path),
         size=known.st_size,
-        mtime=file_time(known.st_mtime),
+        mtime=file_time(known.st_mtime_ns),
         head=digest_bytes(first),
         start=since.position if since is not None and same else 0,
         restarted=since is not None and not same,
@@ -294,59 +284,6 @@ def _opened(path: str, file: BinaryIO, since: Offset | None) -> RowFile | LeftOu
         file=reader,
         packed=library is not None,
     )
-
-
-def list_files(source: str, root: str, endings: tuple[str, ...] = ("",)) -> Iterator[TranscriptRef]:
-    """Regular files below a folder (or the one file that `root` is) whose names end so, in any order.
-
-    What has such a name and is no regular file is given too, with what is known of it, so that reading
-    can name it; so is a folder that cannot be listed. Links to folders are followed once.
-    """
-    seen: set[tuple[int, int]] = set()
-    todo = [root]
-    while todo:
-        path = todo.pop()
-        try:
-            with os.scandir(path) as entries:
-                here = os.stat(path)  # noqa: PTH116 - ten thousand of them
-                if (here.st_dev, here.st_ino) in seen:
-                    continue
-                seen.add((here.st_dev, here.st_ino))
-                for entry in entries:
-                    if _is_folder(entry):
-                        todo.append(entry.path)
-                    elif entry.name.endswith(endings):
-                        yield _ref(source, entry.path)
-        except FileNotFoundError:
-            if path == root and Path(root).is_symlink():
-                yield _ref(source, path)
-        except OSError:
-            yield _ref(source, path)
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    with suppress(OSError):
-        return entry.is_dir()
-    return False
-
-
-def named(source: str, path: str) -> Iterator[TranscriptRef]:
-    """The files that a person named: all in a folder, or the file itself, whatever it is."""
-    if Path(path).is_dir():
-        yield from list_files(source, path)
-    else:
-        yield _ref(source, path)
-
-
-def _ref(source: str, path: str) -> TranscriptRef:
-    """The file as a cheap look shows it. Of one that cannot be looked at nothing is known but its path."""
-    for look in (os.stat, os.lstat):
-        with suppress(OSError, ValueError):
-            known = look(path)
-            size = known.st_size if stat.S_ISREG(known.st_mode) else 0
-            mtime = file_time(known.st_mtime)
-            return TranscriptRef(source=source, path=path, size=size, mtime=mtime)
-    return TranscriptRef(source=source, path=path, size=0, mtime=NEVER)
 
 
 def _is_plain(line: bytes) -> bool:

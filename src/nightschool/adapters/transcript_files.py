@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from nightschool.adapters.agent_home import AgentHome
+from nightschool.adapters.listing import list_files, named
 from nightschool.adapters.reading import Reading
-from nightschool.adapters.rows import Rows, list_files, named, open_rows
-from nightschool.core.ports import Redact, TellRow
+from nightschool.adapters.rows import Rows, open_rows
+from nightschool.core.ports import Redact, TellRow, Unchanged
 from nightschool.core.retention import Retention
 from nightschool.core.sessions import LeftOut, Offset, ReadResult, Roots, TranscriptRef
 from nightschool.core.values import digest_of
@@ -43,14 +44,14 @@ class TranscriptFiles(ABC):
     def folders(self, roots: Roots) -> Sequence[Path]:
         return self.home.session_folders(Path(roots.home), dict(roots.environment))
 
-    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+    def discover(self, roots: Roots, unchanged: Unchanged | None = None) -> Iterable[TranscriptRef]:
         if roots.explicit:
             found = [ref for path in roots.explicit for ref in named(self.name, path)]
         else:
             found = [
                 ref
                 for folder in self.folders(roots)
-                for ref in list_files(self.name, str(folder), self.endings)
+                for ref in list_files(self.name, str(folder), self.endings, unchanged)
                 if self.may_be(ref.path)
             ]
         return sorted((one for ref in found for one in self.parts(ref)), key=lambda ref: (ref.path, ref.part))

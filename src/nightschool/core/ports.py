@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -45,6 +45,10 @@ class Clock(Protocol):
         ...
 
 
+Unchanged = Callable[[str, int, int], bool]
+"""Whether a file of this path, size and time (microseconds since 1970) is as it was when it was read."""
+
+
 class TranscriptSource(Protocol):
     """Reads the transcripts of one agent. Never writes into the agent's folders.
 
@@ -60,12 +64,13 @@ class TranscriptSource(Protocol):
         """Where this agent keeps its sessions, there or not, by home and environment."""
         ...
 
-    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+    def discover(self, roots: Roots, unchanged: Unchanged | None = None) -> Iterable[TranscriptRef]:
         """The files that may be transcripts, by a cheap look: path, size, mtime. Ordered by path.
 
         A link that dangles, a pipe under a transcript's name or a folder that cannot be listed is
         given too: `read` names it. What is missing altogether is given only if it was explicit.
         A file that holds several sessions is given once for each, with the session's id as its `part`.
+        What is `unchanged` need not be given: of ten thousand files nothing is made but of those that grew.
         """
         ...
 
@@ -329,6 +334,11 @@ class Store(Protocol):
 
     def owners(self, kind: type[Record]) -> Sequence[str]:
         """Who owns records of a kind, each once, in order: without reading what they hold."""
+        ...
+
+    def beside(self, kind: type[Record], name: str) -> Mapping[str, str]:
+        """By the id of each record of a kind a text that stands beside it, without reading the record: an
+        attribute of it that its table holds, too."""
         ...
 
     def remove(self, kind: type[Record], record_id: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from nightschool.core.cursors import of_part, since_1970, stamp_of
 from nightschool.core.spent import Spent, all_spent
 from nightschool.core.values import Record, Value, digest_of
 
@@ -307,10 +308,6 @@ class Roots(Value):
     """When given, only these are searched, whatever the names of the files in them."""
 
 
-def _of_part(source: str, path: str, part: str) -> str:
-    return f"{source}:{path}#{part}" if part else f"{source}:{path}"
-
-
 def in_text(path: str) -> str:
     """A path as a text that can be stored and shown: bytes in it that are no UTF-8 stand as escapes."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -332,7 +329,11 @@ class TranscriptRef(Value):
     @property
     def id(self) -> str:
         """The id of the `Offset` of the file, or of this part of it."""
-        return _of_part(self.source, in_text(self.path), self.part)
+        return of_part(self.source, in_text(self.path), self.part)
+
+    @property
+    def stamp(self) -> str:
+        return stamp_of(self.size, since_1970(self.mtime))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,7 +359,12 @@ class Offset(Record):
 
     @property
     def id(self) -> str:
-        return _of_part(self.source, self.path, self.part)
+        return of_part(self.source, self.path, self.part)
+
+    @property
+    def stamp(self) -> str:
+        """By which a file is known not to have changed."""
+        return stamp_of(self.size, since_1970(self.mtime))
 
     @property
     def owner(self) -> str:

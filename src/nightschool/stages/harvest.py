@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
+from nightschool.core.cursors import of_part, stamp_of
 from nightschool.core.errors import AuthenticationFailed, UserError
 from nightschool.core.forgetting import Skipped, Thing, trace_of
-from nightschool.core.ports import Clock, Store, TranscriptSource
+from nightschool.core.ports import Clock, Store, TranscriptSource, Unchanged
 from nightschool.core.sessions import (
     LeftOut,
     Offset,
@@ -146,7 +147,8 @@ class _Run:
     sources: Mapping[str, TranscriptSource]
     store: Store
     progress: Progress | None
-    offsets: dict[str, Offset] = field(default_factory=dict)
+    stamps: dict[str, str] = field(default_factory=dict)
+    """By the id of each cursor what its file looked like. The cursors are read of what changed."""
     waiting: list[tuple[TranscriptSource, TranscriptRef]] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
     fresh: set[str] = field(default_factory=set)
@@ -158,23 +160,19 @@ class _Run:
 
     def look(self) -> None:
         """What there is and has changed since it was last read, newest first."""
+        self.stamps = dict(self.store.beside(Offset, "stamp"))
         for source in self.sources.values():
-            self.offsets |= {offset.id: offset for offset in self.store.find(Offset, owner=source.name)}
             self.skipped |= {known.file: known for known in self.store.find(Skipped, owner=source.name)}
         for source, ref in self._found():
             if self._passes_over(ref):
                 continue
-            known = self.offsets.get(ref.id)
-            if known is not None and self.request.roots.explicit and not self._holds(known):
+            if self.request.roots.explicit and not self._remembers(ref):
                 # It gave no session, and who names it wants to know why: told again, of the whole file.
-                del self.offsets[ref.id]
-                known = None
-            if known is None or (known.size, known.mtime) != (ref.size, ref.mtime):
+                self.stamps.pop(ref.id, None)
+            if self.stamps.get(ref.id) == ref.stamp:
+                self.unchanged += 1
+            else:
                 self.waiting.append((source, ref))
-                continue
-            self.unchanged += 1
-            if self.request.roots.explicit:
-                self._remember(f"{ref.source}:{known.session}")
         self.waiting.sort(key=lambda pair: pair[1].path)
         self.waiting.sort(key=lambda pair: pair[1].mtime, reverse=True)
 
@@ -189,7 +187,7 @@ class _Run:
         if known is None:
             return False
         # It is read from its first byte again: what it holds may stand in any part of it.
-        self.offsets.pop(ref.id, None)
+        self.stamps.pop(ref.id, None)
         if (known.size, known.mtime, known.rules) != (ref.size, ref.mtime, rules.digest):
             return False
         self.left_out.append(LeftOut(path=in_text(ref.path), reason=known.reason, detail="as before"))
@@ -198,7 +196,8 @@ class _Run:
     def _found(self) -> Iterable[tuple[TranscriptSource, TranscriptRef]]:
         if not self.request.roots.explicit or not self.request.recognise:
             for source in self.sources.values():
-                yield from ((source, ref) for ref in source.discover(self.request.roots))
+                found = source.discover(self.request.roots, self._unchanged(source))
+                yield from ((source, ref) for ref in found)
             return
         places: dict[str, dict[str, list[TranscriptRef]]] = {}
         for name, source in self.sources.items():
@@ -209,6 +208,20 @@ class _Run:
             knows = (name for name, found in refs.items() if self.sources[name].recognises(found[0]))
             name = next(knows, next(iter(refs)))
             yield from ((self.sources[name], ref) for ref in refs[name])
+
+    def _unchanged(self, source: TranscriptSource) -> Unchanged | None:
+        """What tells files of a source of which nothing need be made; None where each is to be looked at."""
+        if self.request.roots.explicit or self.skipped or self.request.ignoring.knows_files:
+            return None
+        begin, stamps = of_part(source.name, ""), self.stamps
+
+        def unchanged(path: str, size: int, mtime: int) -> bool:
+            known = stamps.get(begin + (path if path.isascii() else in_text(path)))
+            same = known is not None and known == stamp_of(size, mtime)
+            self.unchanged += same
+            return same
+
+        return unchanged
 
     def read_windows(self, now: datetime, enough: Enough) -> datetime | None:
         """Read window after window. Gives the beginning of the widest one."""
@@ -281,7 +294,7 @@ class _Run:
 
     def _read(self, source: TranscriptSource, ref: TranscriptRef) -> tuple[int, Session | None]:
         """How many bytes were new in a file, and the session that has something new by it."""
-        before = self.offsets.get(ref.id)
+        before = self.store.get(Offset, ref.id) if ref.id in self.stamps else None
         result = source.read(ref, before)
         self.files += 1
         known = 0 if before is None or result.restarted else before.size
@@ -355,14 +368,16 @@ class _Run:
             self.store.commit(*self.unstored.values())
             self.unstored.clear()
 
-    def _holds(self, known: Offset) -> bool:
-        """Whether the store has the session that a file gave."""
-        return bool(known.session) and self.store.get(Session, f"{known.source}:{known.session}") is not None
-
-    def _remember(self, session_id: str) -> None:
-        known = self.store.get(Session, session_id)
-        if known is not None:
+    def _remembers(self, ref: TranscriptRef) -> bool:
+        """Whether the store has the session that a file gave. Of one that did not change it is told."""
+        if ref.id not in self.stamps:
+            return False
+        cursor = self.store.get(Offset, ref.id)
+        name = "" if cursor is None else cursor.session
+        known = self.store.get(Session, f"{ref.source}:{name}") if name else None
+        if known is not None and self.stamps[ref.id] == ref.stamp:
             self.sessions.setdefault(known.id, known)
+        return known is not None
 
     def report(self, begins: datetime | None) -> HarvestReport:
         ordered = in_order(self.sessions.values())

@@ -6,7 +6,7 @@ forgotten, by the rules of forgetting, and forgets nothing: a list hides, a word
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -91,6 +91,13 @@ class Veil:
         if not self._hides(kind):
             return self.whole.owners(kind)
         return tuple(sorted({record.owner for record in self.find(kind)}))
+
+    def beside(self, kind: type[Record], name: str) -> Mapping[str, str]:
+        found = self.whole.beside(kind, name)
+        if not self._hides(kind):
+            return found
+        seen = {record.id for record in self.find(kind)}
+        return {one: text for one, text in found.items() if one in seen}
 
     def _hides(self, kind: type[Record], found: Sequence[Record] = ()) -> bool:
         """Whether anything of a kind may be hidden. `found`: all of that kind, where they are at hand."""

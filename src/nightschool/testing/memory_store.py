@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from nightschool.core.errors import Busy, Conflict, NotFound
@@ -55,6 +55,10 @@ class MemoryStore:
     def owners(self, kind: type[Record]) -> Sequence[str]:
         with self._guard:
             return tuple(sorted({record.owner for record in self._records.values() if type(record) is kind}))
+
+    def beside(self, kind: type[Record], name: str) -> Mapping[str, str]:
+        with self._guard:
+            return {one.id: getattr(one, name) for one in self._records.values() if type(one) is kind}
 
     def remove(self, kind: type[Record], record_id: str) -> None:
         if not kind.GROWS:

@@ -31,11 +31,12 @@ from nightschool.adapters.aider.files import (
     rows_of_chat,
     rows_of_history,
 )
+from nightschool.adapters.listing import file_time, named
 from nightschool.adapters.reading import Carry, Reading
-from nightschool.adapters.rows import Rows, file_time, named, open_file, word
+from nightschool.adapters.rows import Rows, open_file, word
 from nightschool.adapters.snapshot_rows import snapshot
 from nightschool.adapters.transcript_files import TranscriptFiles
-from nightschool.core.ports import Redact
+from nightschool.core.ports import Redact, Unchanged
 from nightschool.core.sessions import (
     Became,
     CallStatus,
@@ -265,7 +266,8 @@ class AiderTranscripts(TranscriptFiles):
         """Those that hold a history; nobody can say where others may be."""
         return tuple(dict.fromkeys(Path(path).parent for path in _histories(roots)))
 
-    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+    def discover(self, roots: Roots, unchanged: Unchanged | None = None) -> Iterable[TranscriptRef]:
+        del unchanged  # all chats of a person lie in a few files
         self._inputs = dict(roots.environment).get(INPUTS_VARIABLE) or None
         paths = roots.explicit or _histories(roots)
         found = [one for path in paths for ref in named(SOURCE, path) for one in self.parts(ref)]
@@ -301,7 +303,7 @@ class AiderTranscripts(TranscriptFiles):
                     values: list[dict[str, Any]] = list(rows_of_history(entries_in(_decoded(content))))
                     left_out: list[LeftOut] = []
                 else:
-                    chats = _chats_of(ref.path, known.st_size, file_time(known.st_mtime).timestamp())
+                    chats = _chats_of(ref.path, known.st_size, file_time(known.st_mtime_ns).timestamp())
                     wanted = [chat for chat in chats if ref.part in {"", _id_of(ref.path, chat)}]
                     if sum(chat.end - chat.begin for chat in wanted) > LARGEST_CHAT:
                         detail = f"a chat larger than {LARGEST_CHAT >> 20} MiB"

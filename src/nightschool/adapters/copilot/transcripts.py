@@ -21,10 +21,12 @@ from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import commit_hash, moment
 from nightschool.adapters.copilot import store
 from nightschool.adapters.databases import Unreadable, is_database
+from nightschool.adapters.listing import named
 from nightschool.adapters.reading import Carry, Reading
-from nightschool.adapters.rows import Rows, mapping, named, word
+from nightschool.adapters.rows import Rows, mapping, word
 from nightschool.adapters.snapshot_rows import snapshot
 from nightschool.adapters.transcript_files import TranscriptFiles
+from nightschool.core.ports import Unchanged
 from nightschool.core.sessions import Became, CallStatus, LeftOut, Offset, Roots, TranscriptRef, in_text
 from nightschool.core.values import digest_of
 
@@ -145,8 +147,8 @@ class CopilotTranscripts(TranscriptFiles):
     home = HOME
     reads = _Reading
 
-    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
-        found = list(super().discover(roots))
+    def discover(self, roots: Roots, unchanged: Unchanged | None = None) -> Iterable[TranscriptRef]:
+        found = list(super().discover(roots, unchanged))
         place = str(HOME.folder(Path(roots.home), dict(roots.environment)) / store.DATABASE)
         if not roots.explicit and os.path.lexists(place):
             found += [one for ref in named(SOURCE, place) for one in self.parts(ref)]

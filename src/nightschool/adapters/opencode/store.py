@@ -17,7 +17,7 @@ import orjson
 
 from nightschool.adapters.conversation import milliseconds
 from nightschool.adapters.databases import database
-from nightschool.adapters.rows import NEVER
+from nightschool.adapters.listing import NEVER
 from nightschool.adapters.snapshot_rows import content_of, object_in
 from nightschool.core.sessions import LeftOut, in_text
 

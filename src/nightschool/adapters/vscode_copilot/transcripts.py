@@ -17,11 +17,13 @@ import orjson
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import milliseconds
+from nightschool.adapters.listing import list_files, named
 from nightschool.adapters.reading import WENT_BACK, Carry, Reading
-from nightschool.adapters.rows import Rows, list_files, named, word
+from nightschool.adapters.rows import Rows, word
 from nightschool.adapters.snapshot_rows import content_of, object_in
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.adapters.vscode_copilot.chats import CHAT, KIND, REQUEST, open_chat
+from nightschool.core.ports import Unchanged
 from nightschool.core.sessions import (
     Became,
     CallStatus,
@@ -311,12 +313,12 @@ class VSCodeCopilotTranscripts(TranscriptFiles):
         there = [user for user in users if user.is_dir()] or users[:1]
         return [user / place for user in there for place in (WORKSPACES, OF_NO_FOLDER)]
 
-    def discover(self, roots: Roots) -> Iterable[TranscriptRef]:
+    def discover(self, roots: Roots, unchanged: Unchanged | None = None) -> Iterable[TranscriptRef]:
         if roots.explicit:
             found = [ref for path in roots.explicit for ref in named(SOURCE, path)]
         else:
             folders = (chats for folder in self.folders(roots) for chats in _with_chats(folder))
-            found = [ref for chats in folders for ref in list_files(SOURCE, chats, self.endings)]
+            found = [ref for chats in folders for ref in list_files(SOURCE, chats, self.endings, unchanged)]
         return sorted(found, key=lambda ref: ref.path)
 
     def is_ours(self, row: Mapping[str, Any]) -> bool:

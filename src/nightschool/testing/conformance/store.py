@@ -33,6 +33,7 @@ def check_store(make_store: Callable[[], Store]) -> None:
     _lets_some_kinds_grow(first, second)
     _writes_all_or_none(first, second)
     _finds_by_owner_in_order(first, second)
+    _tells_what_stands_beside(first, second)
     _removes_only_what_grows(first, second)
     _keeps_blobs(first, second)
     _counts_without_repeating(first, second)
@@ -88,6 +89,22 @@ def _finds_by_owner_in_order(first: Store, second: Store) -> None:
     _ensure(list(second.owners(Pair)) == sorted({pairs[0].wealth, stranger.wealth}), "not each owner once")
     with _raises(Conflict):
         first.commit(replace(pairs[0], draft_score=0.0))
+
+
+def _tells_what_stands_beside(first: Store, second: Store) -> None:
+    before = dict(first.beside(Offset, "stamp"))
+    one, other, grown = _cursor("a", 1), _cursor("b", 2), _cursor("a", 3)
+    first.commit(one, other)
+    both = {one.id: one.stamp, other.id: other.stamp}
+    _ensure(second.beside(Offset, "stamp") == {**before, **both}, "not of each record")
+    second.commit(grown)
+    second.remove(Offset, other.id)
+    now = {**before, grown.id: grown.stamp}
+    _ensure(first.beside(Offset, "stamp") == now, "not that of the record as it is now")
+
+
+def _cursor(path: str, size: int) -> Offset:
+    return Offset(source="beside", path=path, position=0, size=size, mtime=AT, head="", session="")
 
 
 def _removes_only_what_grows(first: Store, second: Store) -> None:
