@@ -143,6 +143,8 @@ def test_claude_code_tells_calls_and_their_results() -> None:
     said = claude_code.read(rows + lines(end))
     assert (said.reply, said.cost, said.error) == ("Done", Decimal("0.5"), None)
     assert claude_code.read(lines({**end, "stop_reason": "refusal"})).refused
+    for odd in (-1, "0.5", float("inf"), 1e13):
+        assert claude_code.read(lines({**end, "total_cost_usd": odd})).cost is None, "no sum of money"
     turns = {"type": "result", "subtype": "error_max_turns", "is_error": False}
     assert claude_code.read(lines(turns)).error == "error_max_turns"
 

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 from nightschool.adapters.bubblewrap import BubblewrapSandbox
-from nightschool.adapters.gateway import Gateway
+from nightschool.adapters.gateway import Gateway, GatewayCall
 from nightschool.adapters.token_usage import TokenUsage, UsageReader
 from nightschool.core.errors import UserError
 from nightschool.core.sandboxes import Command, SandboxPlan
+from nightschool.core.spent import MOST
 from nightschool.core.tasks import FilesSource
 
 MESSAGE = {
@@ -390,6 +391,29 @@ def test_usage_of_every_api_is_read() -> None:
         none = UsageReader(kind)
         none.add(b'data: {"usage": [broken\n')
         assert none.usage() is None
+
+
+def test_what_is_no_count_of_tokens_is_unknown(upstream: Upstream) -> None:
+    """A budget counts the unknown as over: neither a reply nor all come to more than is stored."""
+    odd = UsageReader("application/json")
+    odd.add(b'{"usage": {"input_tokens": -5, "output_tokens": %d}}' % MOST)
+    assert odd.usage() is None
+    gateway = Gateway(upstream=upstream.url)
+    call = GatewayCall(
+        at=gateway.now(),
+        method="POST",
+        path="/v1/messages",
+        model=None,
+        status=200,
+        sent=0,
+        received=0,
+        usage=TokenUsage(input=MOST - 1, output=0),
+        complete=True,
+    )
+    gateway.note(call)
+    assert gateway.tokens == MOST - 1
+    gateway.note(call)
+    assert gateway.tokens is None
 
 
 def test_a_count_that_is_sent_again_adds_nothing() -> None:

@@ -17,7 +17,8 @@ from nightschool.adapters.copilot.transcripts import CopilotTranscripts
 from nightschool.adapters.gemini.transcripts import GeminiTranscripts
 from nightschool.adapters.pi.transcripts import PiTranscripts
 from nightschool.core.ports import TranscriptSource
-from nightschool.core.spent import Spent
+from nightschool.core.spent import MOST, Spent
+from source_samples import storable
 from transcripts import (
     CASES,
     GEMINI_HEAD,
@@ -164,6 +165,59 @@ def test_what_is_unknown_is_not_zero(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "x.jsonl", [claude("user", 1, "go"), odd])
     assert session_of(CLAUDE, path).spent is None
     assert Spent(input=1, cost=Decimal(1)) + Spent(input=2, output=3) == Spent(input=3)
+
+
+MOST_TOLD = MOST - 1
+SILENT_CLAUDE = [
+    claude(
+        "assistant",
+        number,
+        "",
+        message={"id": f"m-{number}", "content": [], "usage": {"output_tokens": MOST_TOLD}},
+    )
+    for number in range(2100)
+]
+SILENT_PI = [
+    pi_head(),
+    *(
+        pi(number, "assistant", [], usage={"input": MOST_TOLD, "output": 1, "cost": {"total": 1e9}})
+        for number in range(2100)
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "rows", "known"),
+    [
+        (CLAUDE, SILENT_CLAUDE, Spent(input=0)),
+        (PiTranscripts(redact=str), SILENT_PI, Spent(output=2100, cost=Decimal("2.1e12"))),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_sum_that_is_no_number_is_unknown(
+    source: TranscriptSource, rows: Sequence[Mapping[str, Any]], known: Spent, tmp_path: Path
+) -> None:
+    """Each reply tells a number that can be one, and all of them come to more than 64 bits hold: the file is
+    read, what is known of it can be stored, and what is unknown stays so in what follows."""
+    path = tmp_path / "x.jsonl"
+    first = read_file(source, write_rows(path, rows))
+    storable(first)
+    said = [dict(rows[-1])]
+    said[0] |= {"uuid": "last", "id": "last", "parentId": rows[-1].get("id")}
+    said[0]["message"] = {**rows[-1]["message"], "id": "last", "content": [TEXT]}
+    del said[0]["message"]["usage"]
+    behind = read_file(source, write_rows(path, [*rows, *said]), first.offset)
+    assert not behind.restarted
+    assert behind.session is not None
+    assert behind.session.spent == known
+    storable(behind)
+
+
+def test_a_sum_of_turns_that_is_no_number_is_unknown() -> None:
+    """The same of what a session took in all: what is below the bound is told."""
+    most = Spent(input=MOST_TOLD, output=1, cost=Decimal(1))
+    assert most + Spent(input=0, output=0, cost=Decimal(0)) == most
+    assert most + Spent(input=1, output=1, cost=Decimal(MOST)) == Spent(output=2)
 
 
 @absent

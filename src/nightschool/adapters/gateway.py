@@ -31,6 +31,7 @@ from nightschool.adapters.system_clock import SystemClock
 from nightschool.adapters.token_usage import TokenUsage, UsageReader
 from nightschool.core.errors import UserError
 from nightschool.core.ports import Clock
+from nightschool.core.spent import within
 
 RedactJson = Callable[[Any], Any]
 """Replaces the secrets in a parsed JSON value and keeps its shape."""
@@ -146,7 +147,7 @@ class Gateway:
                     total += call.usage.total
                 elif call.status == http.client.OK and call.method == "POST" and _makes_tokens(call.path):
                     return None
-            return total
+            return within(total)
 
     def note(self, call: GatewayCall) -> None:
         with self._lock:

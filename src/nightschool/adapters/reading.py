@@ -33,7 +33,7 @@ from nightschool.core.sessions import (
     Session,
     Speaker,
 )
-from nightschool.core.spent import Spent
+from nightschool.core.spent import Spent, count_of, money_of, within
 
 if TYPE_CHECKING:
     from nightschool.adapters.transcript_files import TranscriptFiles
@@ -45,10 +45,6 @@ _KIND = 60
 """Characters of what a row calls itself."""
 _NAME = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 """A session's id at the end of a file's name."""
-
-
-_MOST = 1 << 53
-"""More is no count, and no sum of money."""
 
 
 @dataclass(slots=True)
@@ -240,7 +236,7 @@ class Reading(ABC, Generic[C]):
 
     def took(self, given: Iterable[object], output: Iterable[object], cost: object = None) -> None:
         """The tokens that a reply took, in parts, and what it cost. It is called once for each reply."""
-        spent = Spent(input=_total(given), output=_total(output), cost=_money(cost))
+        spent = Spent(input=_total(given), output=_total(output), cost=money_of(cost))
         if spent != Spent():
             self._talk.took(spent, self._place)
 
@@ -329,10 +325,11 @@ class Reading(ABC, Generic[C]):
             damaged = f", and what is no row at {file.counted} {left_out[0].offset}" if left_out else ""
             detail = f"no row of {source.title} in it{damaged}"
             left_out = (LeftOut(path=file.path, reason=reason, detail=detail),)
-        left = self._talk.unplaced or Spent()
-        cost = None if left.cost is None else str(left.cost)
+        left = self._talk.unplaced
         self._carry.speaking = self._talk.speaking
-        self._carry.unplaced = None if left == Spent() else (left.input, left.output, cost)
+        self._carry.unplaced = None
+        if left is not None:
+            self._carry.unplaced = left.input, left.output, None if left.cost is None else str(left.cost)
         carry = orjson.dumps(asdict(self._carry)).decode("utf-8")
         offset = file.offset(source.name, session=session.session_id if session else "", carry=carry)
         return ReadResult(session=session, offset=offset, left_out=left_out, restarted=file.restarted)
@@ -369,18 +366,7 @@ class Reading(ABC, Generic[C]):
         return f"{other}{place}{found.detail}"
 
 
-def count_of(value: object) -> int | None:
-    """A number of tokens."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
-
-
 def _total(parts: Iterable[object]) -> int | None:
     """None where no part is told."""
     counts = [count for part in parts if (count := count_of(part)) is not None]
-    return sum(counts) if counts else None
-
-
-def _money(value: object) -> Decimal | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    return Decimal(str(value)) if 0 <= value < _MOST else None
+    return within(sum(counts)) if counts else None

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nightschool.core.spent import count_of
+
 KEPT_BYTES = 16 << 20
 """Of a JSON document, or of one line of events. What is longer has usage None."""
 INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -78,6 +80,6 @@ class UsageReader:
     def _merge(self, usage: Mapping[str, Any]) -> None:
         """Events give running totals: the largest is the last."""
         for name in (*INPUT, INPUT_OF_CHAT, *OUTPUT):
-            count = usage.get(name)
-            if isinstance(count, int) and not isinstance(count, bool):
+            count = count_of(usage.get(name))
+            if count is not None:
                 self._counts[name] = max(count, self._counts.get(name, 0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
 from nightschool.adapters import agent_jobs
@@ -17,6 +16,7 @@ from nightschool.core.jobs import Job
 from nightschool.core.ports import Workspace
 from nightschool.core.sandboxes import Command
 from nightschool.core.sessions import CallStatus, ToolCall
+from nightschool.core.spent import money_of
 
 INSTALL = "`npm install -g @anthropic-ai/claude-code`, or see https://code.claude.com/docs/en/setup"
 ENDPOINT = "https://api.anthropic.com"
@@ -124,11 +124,10 @@ def read(stdout: bytes) -> Said:
         return Said(calls=tuple(calls.values()))
     text = str(end.get("result") or "")
     failed = bool(end.get("is_error")) or end.get("subtype") != "success"
-    cost = end.get("total_cost_usd")
     return Said(
         reply=text,
         calls=tuple(calls.values()),
-        cost=None if cost is None else Decimal(str(cost)),
+        cost=money_of(end.get("total_cost_usd")),
         error=(text or str(end.get("subtype"))) if failed else None,
         refused=end.get("stop_reason") == "refusal",
     )

@@ -24,11 +24,12 @@ from nightschool.adapters.claude_code.rows import (
     skills_of,
 )
 from nightschool.adapters.conversation import moment
-from nightschool.adapters.reading import Carry, Reading, count_of
+from nightschool.adapters.reading import Carry, Reading
 from nightschool.adapters.rows import Rows, mapping, word
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.retention import Retention
 from nightschool.core.sessions import Became, CallStatus, Offset, Roots
+from nightschool.core.spent import count_of
 from nightschool.core.values import digest_of
 
 SOURCE = "claude-code"

@@ -28,10 +28,11 @@ from nightschool.adapters.codex.rows import (
     skills_read,
 )
 from nightschool.adapters.conversation import commit_hash, moment
-from nightschool.adapters.reading import Carry, Reading, count_of
+from nightschool.adapters.reading import Carry, Reading
 from nightschool.adapters.rows import mapping, word
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import Became
+from nightschool.core.spent import count_of
 from nightschool.core.values import digest_of
 
 SOURCE = "codex"
