@@ -19,7 +19,7 @@ def test_a_stale_proposal_is_made_anew(desk: Desk) -> None:
     """The list says that it is stale, adopt names rebase, rebase says what it is, a reason adopts it."""
     one, other = desk.propose(*rules(PNPM)), desk.propose(*rules(TESTS))
     desk.says("adopt", one.id, "--yes")
-    assert "in review, stale" in desk.says("proposals")
+    assert "in review, other work not tried, stale" in desk.says("proposals")
     assert f"nightschool rebase {other.id}" in desk.says("show", other.id)
     error = desk.gives("adopt", other.id, code=4)["error"]
     assert error["next"][0] == f"nightschool rebase {other.id}"
@@ -45,7 +45,7 @@ def test_a_stale_proposal_is_called_stale_wherever_it_is_told(desk: Desk, comman
     assert ", stale" not in desk.says(*named)
     desk.file.write_bytes(BEFORE + MINE)
     told = desk.says(*named)
-    assert "in review, stale" in told
+    assert ", stale" in told
     assert f"next: nightschool rebase {draft.id}\n" in told
     assert f"nightschool adopt {draft.id}" not in told
     given = desk.gives(*named)
