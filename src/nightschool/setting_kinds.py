@@ -3,6 +3,7 @@ reads them."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -48,6 +49,16 @@ class About:
     """A project may lower it, not raise it."""
     adds: bool = False
     """A project's own holds for its own sessions, besides the person's."""
+
+
+PAYS = "what it costs is for the person to say"
+SENDS = "whom it is sent to, and with which key, is for the person to say"
+EXAMINES = "a clone must not ease the exam of its own rules"
+READS = "whose history is read, and where it is kept, is for the person to say"
+PUBLISHES = "what is written into their files is for the person to say"
+KEEPS = "how long their history is kept is for the person to say"
+REACHES = "what a clone's work may reach is for the person to say"
+JUDGES = "by which words they judge is for the person to say"
 
 
 def _none(value: object) -> object:
@@ -160,6 +171,26 @@ def _project(value: str) -> str:
     return path
 
 
+_SEVERAL = re.compile(r"[.!?]['\")]*\s|[\u3002\uff01\uff1f].")
+"""Where a sentence ends and another begins, as `rules.prose` has it."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def _phrase(value: str) -> str:
+    if _CONTROL.search(value):
+        raise ValueError("of several lines, or with tabs and the like")
+    if not value.strip() or value != value.strip():
+        raise ValueError("empty, or with blanks around it")
+    if _SEVERAL.search(value):
+        raise ValueError("of several sentences, and looked for within one")
+    return value
+
+
+Phrases = Annotated[
+    tuple[Annotated[str, StringConstraints(max_length=200), AfterValidator(_phrase)], ...],
+    Allowed("a list of phrases of at most 200 characters, each of one sentence on one line"),
+]
 Ignored = Annotated[str, StringConstraints(max_length=500)]
 IgnoredWords = Annotated[
     tuple[Annotated[Ignored, AfterValidator(_word)], ...],
@@ -195,6 +226,18 @@ class Ignore(Value):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnWords(Value):
+    """What they say of an agent's work, besides what is built in. Looked for literally, in all sessions."""
+
+    corrections: Annotated[
+        Phrases, About("Phrases of yours, anywhere in a message, that say that it was wrong.", JUDGES)
+    ] = ()
+    approvals: Annotated[
+        Phrases, About("Phrases of yours, at the beginning of a message, that say that it was right.", JUDGES)
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Targets(Value):
     """Which kinds of file proposals are made for."""
 
@@ -209,15 +252,6 @@ class Mine(Value):
     """What is made of the sessions."""
 
     max_tasks: Annotated[Count, About("New tasks that one cycle makes.")] = 40
-
-
-PAYS = "what it costs is for the person to say"
-SENDS = "whom it is sent to, and with which key, is for the person to say"
-EXAMINES = "a clone must not ease the exam of its own rules"
-READS = "whose history is read, and where it is kept, is for the person to say"
-PUBLISHES = "what is written into their files is for the person to say"
-KEEPS = "how long their history is kept is for the person to say"
-REACHES = "what a clone's work may reach is for the person to say"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ from nightschool.setting_kinds import (
     Limit,
     Limits,
     Mine,
+    OwnWords,
     PlugIn,
     Publish,
     RunnerName,
@@ -104,6 +105,7 @@ class Settings(Value):
     ] = None
     limits: Limits = field(default_factory=Limits)
     harvest: Harvest = field(default_factory=Harvest)
+    words: OwnWords = field(default_factory=OwnWords)
     mine: Mine = field(default_factory=Mine)
     setup: SetUp = field(default_factory=SetUp)
     ignore: Ignore = field(default_factory=Ignore)
@@ -176,6 +178,7 @@ def _keys(tree: type, path: tuple[str, ...] = ()) -> Iterator[Key]:
 SECTIONS: Mapping[str, type] = {
     "limits": Limits,
     "harvest": Harvest,
+    "words": OwnWords,
     "mine": Mine,
     "setup": SetUp,
     "ignore": Ignore,

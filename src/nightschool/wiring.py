@@ -52,6 +52,7 @@ from nightschool.rules.aims import Targets, named
 from nightschool.rules.gate import Policy
 from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.redaction import Redactor
+from nightschool.rules.words import DEFAULT, Words
 from nightschool.settings import Origin, Settings, config_path
 from nightschool.stages.aiming import Aiming
 from nightschool.stages.cycle import Cycle
@@ -146,6 +147,13 @@ class Parts:
     def forget_due(self, *, held: bool = False) -> tuple[str, ...]:
         """Forget what the settings say is due; told. `held`: the caller has the lock of the cycle."""
         return self.forgetting().due(self.ignoring(), held=held)
+
+    def words(self) -> Words:
+        """The lists of words that judge an agent's work, with the person's own."""
+        own = self.settings.words
+        if not own.corrections and not own.approvals:
+            return DEFAULT
+        return DEFAULT.with_phrases(corrections=own.corrections, approvals=own.approvals)
 
     def surface(self, agent: str) -> Surface:
         name = SCRIPTED_SURFACE if agent == SCRIPTED else agent
@@ -242,6 +250,7 @@ class Parts:
             projects=self.projects,
             sources=self.sources(),
             max_tasks=self.settings.mine.max_tasks,
+            words=self.words(),
             project=project,
             progress=progress,
         )

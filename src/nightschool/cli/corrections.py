@@ -60,7 +60,7 @@ def corrections(
         sessions = [
             session for session in _sessions(parts, begins) if roots is None or session.project in roots
         ]
-        heard = heard_in(sessions)
+        heard = heard_in(sessions, parts.words())
         if begins is None and source is None and roots is None:
             parts.store.commit(*heard)
         looked = [folder for reader in parts.sources().values() for folder in reader.folders(parts.roots())]

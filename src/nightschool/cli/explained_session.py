@@ -54,7 +54,7 @@ def explain(name: str, out: Output, *, brief: bool = False) -> ExitCode:
         mined = _mined(parts, found)
         heard, tasks = (mined.corrections if mined else ()), _made(parts, found)
         none = [out for out in found.result.left_out if not _apart(found, out)]
-        rows = explained(session, found.fates, none, heard=heard, tasks=tasks)
+        rows = explained(session, found.fates, none, heard=heard, tasks=tasks, words=parts.words())
         document = {
             "session": session and session.id,
             "source": found.source.name,

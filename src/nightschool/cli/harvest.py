@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nightschool.core.sessions import Session
+    from nightschool.rules.words import Words
     from nightschool.stages.harvest import HarvestReport, HarvestRequest, Step
     from nightschool.wiring import Parts
 
@@ -90,7 +91,7 @@ def harvest(  # noqa: PLR0913 - one parameter an option
     out = Output(json=json or stream, stream=stream)
     named = _named(paths, root)
     with reading(source, fleeting=dry_run) as parts:
-        begins, rooted = moment(since, parts.clock.now()), cache(parts.projects.root)
+        begins, rooted, words = moment(since, parts.clock.now()), cache(parts.projects.root), parts.words()
         explicit = named if begins is None else _changed(parts, named, begins)
         if named and not explicit:
             return _nothing(out, f"nothing in {named[0]} changed since {since}")
@@ -104,7 +105,7 @@ def harvest(  # noqa: PLR0913 - one parameter an option
             recognise=len(source or ()) != 1,
             dry_run=dry_run,
         )
-        lines = Stream(out, lambda one: _plain_row(one, rooted), lambda one: within(one, begins))
+        lines = Stream(out, lambda one: _plain_row(one, rooted), lambda one: within(one, begins), words)
         report = while_busy(lambda: _read(parts, request, out, lines if stream else None), out)
         every = bool(everything or begins) and not named
         # Where there is nothing to tell of, nothing is compared: ten thousand sessions take a second.
@@ -115,7 +116,7 @@ def harvest(  # noqa: PLR0913 - one parameter an option
             out.note(*forgotten)
             lines.rest(listed, report.left_out)
             return ExitCode.DONE
-        rows = _rows(listed, known, rooted)
+        rows = _rows(listed, known, rooted, words)
     told = _document(report, rows, forgotten)
     return out.result(told, [*forgotten, *_pieces(report, rows, told["new"], dry_run=dry_run)])
 
@@ -236,14 +237,16 @@ def _known(parts: Parts, report: HarvestReport) -> list[Session]:
 
 
 def _rows(
-    listed: Sequence[Session], known: Sequence[Session], root: Callable[[str], str]
+    listed: Sequence[Session], known: Sequence[Session], root: Callable[[str], str], words: Words
 ) -> list[dict[str, object]]:
     from nightschool.rules.corrections import own_turns  # noqa: PLC0415
     from nightschool.rules.sessions import without_copies  # noqa: PLC0415
 
     ids = {session.id for session in listed}
     corrected = {
-        session.id: _corrected(session, fresh) for session, fresh in own_turns(known) if session.id in ids
+        session.id: _corrected(session, fresh, words)
+        for session, fresh in own_turns(known)
+        if session.id in ids
     }
     counted = {session.id: session for session in without_copies(known) if session.id in ids}
     return [
@@ -252,11 +255,12 @@ def _rows(
     ]
 
 
-def _corrected(session: Session, fresh: frozenset[int]) -> int:
+def _corrected(session: Session, fresh: frozenset[int], words: Words) -> int:
     from nightschool.core.signals import SignalKind  # noqa: PLC0415
     from nightschool.rules.signals import signals  # noqa: PLC0415
 
-    return sum(found.kind is SignalKind.CORRECTION and found.turn in fresh for found in signals(session))
+    given = signals(session, words)
+    return sum(found.kind is SignalKind.CORRECTION and found.turn in fresh for found in given)
 
 
 def _plain_row(session: Session, root: Callable[[str], str]) -> dict[str, object]:

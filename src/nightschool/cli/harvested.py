@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from nightschool.cli.output import Output, Steps
     from nightschool.core.sessions import LeftOut, Session
+    from nightschool.rules.words import Words
     from nightschool.stages.harvest import Step
 
 MEGABYTE = 1_000_000
@@ -46,6 +47,7 @@ class Stream:
     out: Output
     row: Callable[[Session], dict[str, object]]
     wanted: Callable[[Session], bool]
+    words: Words
     told: set[str] = field(default_factory=set)
     named: set[LeftOut] = field(default_factory=set)
 
@@ -65,7 +67,7 @@ class Stream:
             "path": session.path,
             "new": new,
             "turns": session.turns,
-            "signals": signals(session),
+            "signals": signals(session, self.words),
             "left_out": left_out,
         }
         self.out.line(line)

@@ -83,7 +83,8 @@ def corrections(sessions: Iterable[Session], words: Words = DEFAULT) -> tuple[Co
 
 
 def enough(sessions: Iterable[Session]) -> bool:
-    """Whether a look back shows a correction often enough for the gate to decide on."""
+    """Whether a look back shows a correction often enough for the gate to decide on. Only those with a
+    machine form count, and a person's own phrases (`Words.with_phrases`) give none."""
     return any(
         len(correction.sessions) >= ENOUGH_SESSIONS and (correction.wanted or correction.unwanted)
         for correction in corrections(sessions)
@@ -133,7 +134,7 @@ def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[E
     told_whole = procedure(turn.text)
     if told_whole is not None and (acted or STANDING.search(told_whole.occasion) is not None):
         return (_whole(told_whole),)
-    items = tuple(item for item in explicit(turn.text) if item.has_form or says_enough(item.quote))
+    items = tuple(item for item in explicit(turn.text, words) if item.has_form or says_enough(item.quote))
     if not acted:
         # In a first request only what is meant to last is a correction; the rest is the work itself.
         return tuple(item for item in items if item.standing or (item.has_form and item.position > 0))

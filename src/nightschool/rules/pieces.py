@@ -17,7 +17,6 @@ from nightschool.rules.footprints import left_behind, right, wrong
 from nightschool.rules.prose import is_acknowledgement, is_injected, is_paste, is_slash_command, request_text
 from nightschool.rules.recorded import did_something, looked_at, newly_made, outcome_of, used
 from nightschool.rules.reference import refers_back
-from nightschool.rules.signals import signals
 from nightschool.rules.statements import explicit
 
 
@@ -32,6 +31,8 @@ class History(Value):
     """Human turns that are no copies of rows of an older session."""
     told: frozenset[int]
     """Human turns that correct the agent."""
+    heard: frozenset[SignalKind] = frozenset()
+    """Kinds of signals in it."""
 
     def requests(self) -> tuple[int, ...]:
         """Human turns that ask for work of their own."""
@@ -180,10 +181,9 @@ def skilled_piece(history: History, skill: str) -> int | Unfit | None:
 
 def guard_piece(history: History, work: Work) -> tuple[int, tuple[str, ...]] | Unfit:
     """The prompt and the files of a session in which all went well."""
-    heard = {signal.kind for signal in signals(history.session)}
-    if history.told or SignalKind.CORRECTION in heard:
+    if history.told or SignalKind.CORRECTION in history.heard:
         return Unfit(code="corrected", text="it was corrected, and not by words that make a check yet")
-    if heard - {SignalKind.APPROVAL}:
+    if history.heard - {SignalKind.APPROVAL}:
         return Unfit(
             code="stopped", text="the person interrupted it, took it back, asked again or turned a call down"
         )

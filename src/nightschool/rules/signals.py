@@ -92,12 +92,16 @@ def spoken(turn: Turn, words: Words = DEFAULT, *, stopped: bool = False) -> tupl
     if not parts:
         return None
     if is_remark(own):
-        told = reproach(parts, words, stopped=stopped) or next((e.quote for e in explicit(turn.text)), None)
+        told = reproach(parts, words, stopped=stopped) or _explicitly(turn, words)
         if told is not None:
             return SignalKind.CORRECTION, told[:QUOTE]
     if _approves(own, parts[0], words):
         return SignalKind.APPROVAL, parts[0][:QUOTE]
     return None
+
+
+def _explicitly(turn: Turn, words: Words) -> str | None:
+    return next((item.quote for item in explicit(turn.text, words)), None)
 
 
 def reproach(parts: tuple[str, ...], words: Words = DEFAULT, *, stopped: bool = False) -> str | None:
@@ -122,6 +126,7 @@ _NO_QUESTION = re.compile(
 """Ends in a question mark and still asks nothing: "why did you delete it?", "that's wrong, no?"."""
 
 
+_MARKS = ("?", "\uff1f")
 _ASKING = re.compile(
     r"(?:is|are|was|do|does|did|can|could|should|would|will|has|have|what|how|when|where|which|who|if|"
     r"ist|kann|soll|was|wie|wenn|est|peut|que|cómo|é|può|come|как|что|если)\b",
@@ -132,15 +137,15 @@ _ASKING = re.compile(
 def _asks(part: str, end: int) -> bool:
     """Whether the words up to `end` only ask. The mark at the end of a sentence speaks for its last clause:
     "it is still broken, can you look?" says that it is."""
-    marked = part.rstrip().endswith(("?", "\uff1f")) and not _NO_QUESTION.search(part)
+    marked = part.rstrip().endswith(_MARKS) and not _NO_QUESTION.search(part)
+    if part[:end].endswith(_MARKS):  # of the phrase itself: a person's own may be "really?"
+        return False
     return marked and (_ASKING.match(part) is not None or end > part.rfind(","))
 
 
 def _approves(own: str, first: str, words: Words) -> bool:
-    return (
-        is_remark(own)
-        and word_count(own) <= APPROVAL
-        and not first.rstrip().endswith(("?", "\uff1f"))
-        and words.approval.search(first) is not None
-        and words.back.search(own) is None
-    )
+    if not is_remark(own) or word_count(own) > APPROVAL or first.rstrip().endswith(_MARKS):
+        return False
+    found = words.approval.search(first)
+    # What is said beside the approval takes it back, not a word of its own: "not bad".
+    return found is not None and words.back.search(own.replace(found.group(), "", 1)) is None

@@ -42,7 +42,7 @@ from nightschool.rules.prose import (
     sentences,
     word_count,
 )
-from nightschool.rules.words import DEFAULT, POLITENESS
+from nightschool.rules.words import DEFAULT, POLITENESS, Words
 
 SENTENCE = 60
 """Words of a sentence that can hold one instruction."""
@@ -87,24 +87,25 @@ class Explicit(Value):
         return self.wanted is not None or self.unwanted is not None
 
 
-def explicit(text: str) -> tuple[Explicit, ...]:
+def explicit(text: str, words: Words = DEFAULT) -> tuple[Explicit, ...]:
     """The instructions in a human turn, in order; no machine form twice.
 
     None in injected rows, pasted logs, quoted or fenced text, acknowledgements, questions and messages that
     are too long to be a remark. A bare "don't ..." counts only where it opens the message or
-    follows on a "no": else it limits the next piece of work.
+    follows on a "no": else it limits the next piece of work. Which words are a "no" is all that `words` tell
+    here: the machine forms are the same with any.
     """
     if is_injected(text) or is_paste(text) or is_acknowledgement(text):
         return ()
     own = own_words(text)
-    return _explicit(own) if is_remark(own) else ()
+    return _explicit(own, words) if is_remark(own) else ()
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _explicit(own: str) -> tuple[Explicit, ...]:
+def _explicit(own: str, words: Words) -> tuple[Explicit, ...]:
     """Asked of one remark several times in a run: for corrections, for signals, for tasks."""
     found: dict[str, Explicit] = {}
-    for item in _joined(_each(sentences(own))):
+    for item in _joined(_each(sentences(own), words)):
         found.setdefault(item.key, item)
     return tuple(found.values())
 
@@ -122,8 +123,8 @@ def says_enough(quote: str) -> bool:
     return len(said(quote)) >= FEWEST or bans_thing(quote)
 
 
-def _each(parts: tuple[str, ...]) -> Iterator[Explicit]:
-    reproached = bool(parts) and DEFAULT.opener.search(parts[0]) is not None
+def _each(parts: tuple[str, ...], words: Words) -> Iterator[Explicit]:
+    reproached = bool(parts) and words.opener.search(parts[0]) is not None
     for position, part in enumerate(parts):
         if word_count(part) > SENTENCE:
             continue

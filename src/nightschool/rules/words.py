@@ -2,7 +2,7 @@
 
 Entries are small patterns: alternatives in brackets, a space for any white space, `'` for either
 apostrophe. They match whole words, except in scripts that put no spaces between words. What a person adds
-(`Words.with_phrases`) is taken literally.
+(`Words.with_phrases`) is taken literally, as long as it lies within one sentence.
 """
 # ruff: noqa: RUF001 - words of other languages are written in their own letters
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-_SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MORE = "(still |just |all |completely |totally )?"
 _FLAWED = "(place|file|folder|directory|branch|repo|project|spot|order)"
 _MODAL = "(doesn't|does not|isn't|is not|aren't|don't|do not|didn't|did not|can't|cannot|won't)"
@@ -287,23 +287,25 @@ class Words:
     after_stop: tuple[str, ...] = tuple(entry for entries in AFTER_STOP.values() for entry in entries)
     approvals: tuple[str, ...] = tuple(entry for entries in APPROVALS.values() for entry in entries)
     taken_back: tuple[str, ...] = tuple(entry for entries in TAKEN_BACK.values() for entry in entries)
+    own_corrections: tuple[str, ...] = ()
+    own_approvals: tuple[str, ...] = ()
 
     def with_phrases(self, *, corrections: Iterable[str] = (), approvals: Iterable[str] = ()) -> Words:
         """These lists and a person's own phrases, taken literally, found anywhere (corrections) or at
         the beginning (approvals) of a message."""
         return replace(
             self,
-            reproaches=self.reproaches + tuple(map(re.escape, corrections)),
-            approvals=self.approvals + tuple(map(re.escape, approvals)),
+            own_corrections=(*self.own_corrections, *corrections),
+            own_approvals=(*self.own_approvals, *approvals),
         )
 
     @cached_property
     def reproach(self) -> re.Pattern[str]:
-        return _any_of(self.reproaches, start=False)
+        return _any_of(self.reproaches, self.own_corrections, start=False)
 
     @cached_property
     def opener(self) -> re.Pattern[str]:
-        return _any_of(self.openers, start=True)
+        return _any_of(self.openers, self.own_corrections, start=True)
 
     @cached_property
     def stop(self) -> re.Pattern[str]:
@@ -311,17 +313,20 @@ class Words:
 
     @cached_property
     def approval(self) -> re.Pattern[str]:
-        return _any_of(self.approvals, start=True)
+        return _any_of(self.approvals, self.own_approvals, start=True)
 
     @cached_property
     def back(self) -> re.Pattern[str]:
         return _any_of(self.taken_back, start=False)
 
 
-def _any_of(entries: Iterable[str], *, start: bool) -> re.Pattern[str]:
+def _any_of(entries: Iterable[str], own: Iterable[str] = (), *, start: bool) -> re.Pattern[str]:
     """One pattern for all. Entries that begin like a word share one look at what stands before them, so
     that places inside words are passed over at once."""
     groups: dict[str, list[str]] = {}
+    for phrase in sorted(own, key=len, reverse=True):  # whole, whatever a shorter one begins with
+        before = r"^\W*" if start else r"(?<!\w)" if _ends_a_word(phrase[0]) else ""
+        groups.setdefault(before, []).append(_literally(phrase))
     for entry in entries:
         pattern = entry.replace("\\ ", " ").replace(" ", r"\s+").replace("'", "['’]?")
         spaceless = _SPACELESS.search(entry) is not None
@@ -332,6 +337,17 @@ def _any_of(entries: Iterable[str], *, start: bool) -> re.Pattern[str]:
     return re.compile(
         "|".join(f"{before}(?:{'|'.join(group)})" for before, group in groups.items()), re.IGNORECASE
     )
+
+
+def _literally(phrase: str) -> str:
+    pattern = r"\s+".join(map(re.escape, phrase.replace("\u2019", "'").split())).replace("'", "['\u2019]?")
+    return pattern + (r"(?!\w)" if _ends_a_word(phrase[-1]) else "")
+
+
+def _ends_a_word(letter: str) -> bool:
+    """Whether a word that begins or ends with it could go on: a mark, or a letter of a script without
+    spaces, stands beside other words."""
+    return re.match(r"\w", letter) is not None and _SPACELESS.match(letter) is None
 
 
 DEFAULT = Words()

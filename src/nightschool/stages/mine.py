@@ -208,7 +208,8 @@ def _histories(
     for session, fresh in own_turns(sessions):
         if roots is not None and session.project not in roots:
             continue
-        spoken = {s.turn for s in signals(session, words) if s.kind is SignalKind.CORRECTION}
+        given = signals(session, words)
+        spoken = {s.turn for s in given if s.kind is SignalKind.CORRECTION}
         histories.append(
             History(
                 session=session,
@@ -216,6 +217,7 @@ def _histories(
                 root=session.project or "",
                 fresh=fresh,
                 told=frozenset(told[session.id] | spoken),
+                heard=frozenset(signal.kind for signal in given),
             )
         )
     return histories

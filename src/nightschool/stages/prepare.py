@@ -16,6 +16,7 @@ from nightschool.core.tasks import Candidate, Correction, Task, TaskMark, roots_
 from nightschool.core.values import Value
 from nightschool.rules.corrections import enough
 from nightschool.rules.marks import NOTHING_SAID, serving, standings
+from nightschool.rules.words import Words
 from nightschool.stages.harvest import HarvestReport, HarvestRequest, harvest
 from nightschool.stages.mine import Mined, mine, open_holdout, pooled
 
@@ -55,6 +56,7 @@ class Preparation:
     projects: Projects
     sources: Mapping[str, TranscriptSource]
     max_tasks: int
+    words: Words
     project: str | None
     """Root of the project; None for all."""
     progress: Progress
@@ -72,7 +74,12 @@ class Preparation:
         )
         sessions = self.store.find(Session)
         mined = mine(
-            sessions, store=self.store, projects=self.projects, scope=self.project, max_tasks=self.max_tasks
+            sessions,
+            store=self.store,
+            projects=self.projects,
+            scope=self.project,
+            max_tasks=self.max_tasks,
+            words=self.words,
         )
         return Prepared(
             started_at=started,
