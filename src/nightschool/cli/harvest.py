@@ -88,8 +88,7 @@ def harvest(  # noqa: PLR0913 - one parameter an option
     """
     from nightschool.cli.when import moment, within  # noqa: PLC0415 - help needs no store
 
-    out = Output(json=json or stream, stream=stream)
-    named = _named(paths, root)
+    out, named = Output(json=json or stream, stream=stream), _named(paths, root)
     with reading(source, fleeting=dry_run) as parts:
         begins, rooted, words = moment(since, parts.clock.now()), cache(parts.projects.root), parts.words()
         explicit = named if begins is None else _changed(parts, named, begins)
