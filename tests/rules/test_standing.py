@@ -22,8 +22,15 @@ from nightschool.core.proposals import (
     VerdictKind,
     status_of,
 )
+from nightschool.core.values import digest_bytes
 from nightschool.rules.memory_block import apply
-from nightschool.rules.standing import open_draft, root_for, say_the_same, settled, turned_down
+from nightschool.rules.standing import (
+    open_draft,
+    root_for,
+    say_the_same,
+    settled,
+    turned_down,
+)
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
 from publish_builders import BEFORE, CANDIDATE, MODE, MOMENT, draft_of, rules, safety_of, verdict_of
@@ -129,7 +136,8 @@ def test_what_is_asked_for_again_stands_as_the_gate_left_it(kind: VerdictKind | 
 
 
 def test_what_was_adopted_or_taken_back_is_left_alone() -> None:
-    """An adopted draft is done with whatever the file holds now; one that was taken back, while it fits."""
+    """An adopted draft is done with, and one that was taken back, whatever the file holds now, whatever was
+    turned down since; in another file, or once the person made it anew, it is free."""
     adopted = case(VerdictKind.ACCEPT, Decision.APPROVE, releases=released(taken_back=False))
     back = case(VerdictKind.ACCEPT, Decision.APPROVE, releases=released(taken_back=True))
     assert (adopted.status, back.status) == (Status.PUBLISHED, Status.ROLLED_BACK)
@@ -137,10 +145,19 @@ def test_what_was_adopted_or_taken_back_is_left_alone() -> None:
         found = settled([adopted], TARGET, BASE, live)
         assert found is not None
         assert found[0] == "already-published"
-    found = settled([back], TARGET, BASE, LIVE)
-    assert found is not None
-    assert found[0] == "taken-back"
-    assert settled([back], TARGET, BASE, CHANGED) is None
+    rejected = case(VerdictKind.ACCEPT, Decision.REJECT, of=replace(draft(), after=digest_bytes(b"another")))
+    for cases in ([back], [back, rejected], [rejected, back]):
+        found = settled(cases, TARGET, BASE, LIVE)
+        assert found is not None
+        assert (found[0], found[2]) == ("taken-back", back.draft.id)
+        assert "nightschool adopt" in found[1]
+        found = settled(cases, TARGET, Harness(), CHANGED)
+        assert found is not None
+        assert (found[0], found[2]) == ("taken-back", back.draft.id)
+        assert "nightschool rebase" in found[1]
+    assert settled([back], replace(TARGET, project="/other"), BASE, LIVE) is None
+    anew = case(None, of=replace(draft(), after=digest_bytes(b"anew"), made_from=back.draft.id))
+    assert settled([back, anew], TARGET, BASE, CHANGED) is None
 
 
 def test_what_one_agent_was_given_is_not_done_for_another() -> None:

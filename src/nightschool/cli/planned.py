@@ -156,6 +156,11 @@ def _why(own: Outlook, parts: Parts) -> str:
             f"you turned {own.rejected} down, and what it says is not proposed again: {asks} to ask for "
             "another edit, and where the answer holds none, nothing more is tried and nothing is proposed"
         )
+    if own.elsewhere is not None:
+        told.append(
+            f"you took {own.elsewhere.id} back, which said it in {named(parts.place(own.elsewhere.target))}; "
+            "this is another file (`nightschool pin FILE` keeps it as it is)"
+        )
     nested = None if own.target is None else own_file_below(own.candidate, own.target, parts)
     if nested is not None:
         told.append(nested)

@@ -15,6 +15,8 @@ from nightschool.rules.memory_block import parse
 
 STANDS = {Status.IN_REVIEW, Status.SUGGESTED, Status.APPROVED, Status.PUBLISHED}
 SAID_NO = {Status.REJECTED, Status.ROLLED_BACK}
+ASKED_FOR = {Status.DRAFT, Status.SUGGESTED, Status.NO_VERDICT, Status.IN_REVIEW}
+"""Made anew by the person and not decided: a later word than one that was taken back."""
 TURNED_DOWN = {Status.REJECTED, Status.EVALUATION_FAILED, Status.ROLLED_BACK}
 
 
@@ -42,7 +44,11 @@ def settled(
     by_hand: Collection[str] = (),
 ) -> tuple[str, str, str] | None:
     """(code, why, draft) where there is nothing to do for a candidate. `by_hand`: drafts that were adopted,
-    and whose words a hand took out or changed: that is the person's word, as an undo is."""
+    and whose words a hand took out or changed: that is the person's word, as an undo is.
+
+    What the person took back stays so, whatever became of the file or of other drafts since, until they ask
+    for it themselves.
+    """
     for case in reversed(cases):
         name = case.draft.id
         if name in by_hand and case.draft.target == target:
@@ -57,10 +63,16 @@ def settled(
             return "already-published", f"proposal {name} was adopted", name
         if case.status in {Status.IN_REVIEW, Status.APPROVED} and _fits(case.draft, target, base, live):
             return "waits-for-review", f"proposal {name} waits for you", name
-        if case.status is Status.ROLLED_BACK and _fits(case.draft, target, base, live):
+        if case.draft.target != target:
+            continue
+        if case.status is Status.ROLLED_BACK:
             again = f"nightschool adopt {name}" + ("" if case.certified else " --reason WHY")
-            why = f"proposal {name} was adopted and taken back; `{again}` takes it again"
+            if not _fits(case.draft, target, base, live):
+                again = f"nightschool rebase {name}"
+            why = f"proposal {name} was adopted and taken back; `{again}` takes it up again"
             return "taken-back", why, name
+        if case.draft.made_from is not None and case.status in ASKED_FOR:
+            return None
     return None
 
 

@@ -54,6 +54,9 @@ class Outlook(Value):
     rejected: str | None = None
     """The newest proposal for this file that the person turned down: another edit would be asked for."""
 
+    elsewhere: Draft | None = None
+    """What the person took back from another file."""
+
     @property
     def learned(self) -> Learned | None:
         """What it comes to without a job; None: there is work to do."""
@@ -171,6 +174,7 @@ class Foresight:
             prospect=replace(own.prospect, said=said is not None),
             said=said,
             rejected=turned_down[-1] if turned_down else None,
+            elsewhere=found.elsewhere,
         )
 
     def _worked_out(self, candidate: Candidate, aim: Aim, target: Target, found: Stand) -> Outlook:

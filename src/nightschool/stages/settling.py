@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nightschool.core.harness import LiveFile, Target
 from nightschool.core.ports import LiveFiles, Store
-from nightschool.core.proposals import Dossier, Draft
+from nightschool.core.proposals import Dossier, Draft, Status
 from nightschool.core.tasks import Candidate
 from nightschool.core.values import Value
 from nightschool.rules.memory_block import check_text
@@ -28,6 +28,8 @@ class Stand(Value):
     cases: tuple[Dossier, ...] = ()
     done: tuple[str, str, str | None] | None = None
     """(code, why, draft); None: a run would practise."""
+    elsewhere: Draft | None = None
+    """The newest that the person took back from another file: their no was about that one."""
 
 
 def stand(
@@ -46,12 +48,22 @@ def stand(
         return Stand(live=file, done=("needs-you", why, None))
     check_text(file.content or b"", where=str(file.path))
     cases = tuple(dossier(store, draft.id) for draft in store.find(Draft, owner=candidate.id))
+    # The same correction is another candidate where it was heard in more projects, or in fewer, since.
+    kin = [one.id for one in store.find(Candidate) if _kin(one, candidate)]
+    others = [dossier(store, draft.id) for name in kin for draft in store.find(Draft, owner=name)]
+    known = sorted((*others, *cases), key=lambda case: case.draft.created_at)
     by_hand = frozenset(
         case.draft.id
-        for case in cases
+        for case in known
         if (state := of_case(case, store, live)) is not None and not state.stands
     )
-    return Stand(live=file, cases=cases, done=settled(cases, target, aim.base, file, by_hand=by_hand))
+    done = settled(known, target, aim.base, file, by_hand=by_hand)
+    back = [case.draft for case in known if case.status is Status.ROLLED_BACK and case.draft.target != target]
+    return Stand(live=file, cases=cases, done=done, elsewhere=back[-1] if back else None)
+
+
+def _kin(one: Candidate, candidate: Candidate) -> bool:
+    return one.correction == candidate.correction and one.id != candidate.id
 
 
 def same_edit(draft: Draft, candidate: Candidate, store: Store) -> tuple[str, str, str] | None:
