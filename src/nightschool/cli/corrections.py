@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 from nightschool.cli.exits import ExitCode
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import Every, Only, Since, Source, only, reading, run_for, where, while_busy
+from nightschool.cli.reading import (
+    Every,
+    Only,
+    Since,
+    Source,
+    misspelt,
+    only,
+    reading,
+    run_for,
+    where,
+    while_busy,
+)
 from nightschool.cli.render import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -64,7 +75,7 @@ def corrections(
         if begins is None and source is None and roots is None:
             parts.store.commit(*heard)
         looked = [folder for reader in parts.sources().values() for folder in reader.folders(parts.roots())]
-        names = parts.settings.sources
+        names, slip = parts.settings.sources, misspelt(parts.settings)
     document = {
         "corrections": [_row(item) for item in heard],
         "sessions": len(sessions),
@@ -73,7 +84,8 @@ def corrections(
         "left_out": dict(report.counts),
         "forgotten": forgotten,
     }
-    told = [*forgotten, *_by_your_word(report), *_new(report, sessions)]
+    new = _new(report, sessions)
+    told = [*forgotten, *_by_your_word(report), *new, *([slip] if slip and new else [])]
     kept_out = {reason for reason, _ in report.counts} & set(BY_YOUR_WORD)
     if not sessions and kept_out and roots is None:
         return out.result(document, [*told, *_nothing_left(kept_out, parts.settings.retention_days)])

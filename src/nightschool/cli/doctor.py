@@ -17,7 +17,7 @@ from nightschool.cli.exits import DISK_FULL, ExitCode
 from nightschool.cli.opening import DATABASE
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import settings_here
+from nightschool.cli.reading import misspelt, settings_here
 from nightschool.cli.render import Line, Piece
 from nightschool.cli.scheduled import MENDS, key_hint, last_line, login_trouble, look_line, scheduling_here
 from nightschool.core.errors import AuthenticationFailed, NightschoolError, RunnerUnusable, UserError
@@ -444,4 +444,6 @@ def _settings(chosen: Settings) -> Iterator[Finding]:
     for key in KEYS:
         value, origin = chosen.get(key), chosen.origin(key)
         shown = ", ".join(value) if isinstance(value, tuple) else "none" if value is None else str(value)
-        yield Finding(about=f"setting {key}", state="ok", text=f"{shown} ({origin})")
+        fix = misspelt(chosen) if key == "ignore.projects" else ""
+        state: State = "note" if fix else "ok"
+        yield Finding(about=f"setting {key}", state=state, text=f"{shown} ({origin})", fix=fix)

@@ -158,6 +158,13 @@ def settings_at(
     return load(project=None, environment=environment, flags=flags)
 
 
+def misspelt(chosen: Settings) -> str:
+    """What of the ignore list leads nowhere: a slip there leaves nothing out. A bare name is that of any
+    folder, so it says nothing."""
+    gone = [one for one in chosen.ignore.projects if Path(one).is_absolute() and not Path(one).exists()]
+    return f"ignore.projects: no folder is at {', '.join(gone)}: is it spelled so?" if gone else ""
+
+
 def disks(place: str | None) -> str:
     """How much is free where something could not be written, and where we and jobs write else."""
     named = {place: "there"} if place else {}
