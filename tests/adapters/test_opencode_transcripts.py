@@ -15,9 +15,12 @@ import pytest
 from corpus import absent, counted
 from cycle_builders import tree
 from nightschool.adapters.opencode.transcripts import OpenCodeTranscripts
+from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus, Roots, Session
 from nightschool.core.spent import Spent
+from nightschool.stages.harvest import HarvestRequest, harvest
+from nightschool.testing.clock import FakeClock
 from samples import AT, OPENCODE_SCHEMA
 from transcripts import CASES
 
@@ -197,6 +200,40 @@ def test_only_what_changed_looks_changed(database: Store, home: Path) -> None:
     assert words(again.session) == ["go", "on"]
     assert again.offset is not None
     assert again.offset.id == second["ses_b"].id
+
+
+def test_one_message_has_one_session_read(database: Store, home: Path, tmp_path: Path) -> None:
+    """Of three in a database that grew as a whole; so has a call that ended in place, and one taken away."""
+    for own in ("ses_a", "ses_b", "ses_c"):
+        database.session(own)
+        database.message(own, "user", said("go"))
+        database.message(own, "assistant", call(1, status="running"))
+    school, clock = SqliteStore.open(tmp_path / "school"), FakeClock()
+
+    def read() -> list[str]:
+        request = HarvestRequest(roots=Roots(home=str(home)), everything=True)
+        report = harvest(request, sources={SOURCE.name: SOURCE}, store=school, clock=clock)
+        assert report.files + report.unchanged == 3
+        assert report.files == len(report.sessions)
+        return [one.session_id for one in report.sessions]
+
+    assert read() == ["ses_a", "ses_b", "ses_c"]
+    assert read() == []
+    before = database.path.stat().st_size
+    database.message("ses_b", "user", said("on " * 10_000))
+    database.writer.execute("pragma wal_checkpoint(truncate)")
+    assert database.path.stat().st_size > before
+    assert read() == ["ses_b"]
+    database.writer.execute(
+        "update part set data = ?, time_updated = ? where session_id = 'ses_c' and data like '%running%'",
+        (json.dumps(call(1)), AT + 10**6),
+    )
+    database.writer.commit()
+    assert read() == ["ses_c"]
+    database.writer.execute("delete from message where session_id = 'ses_a' and data like '%user%'")
+    database.writer.commit()
+    assert read() == ["ses_a"]
+    assert read() == []
 
 
 def test_whose_prompts_they_are(database: Store, home: Path) -> None:

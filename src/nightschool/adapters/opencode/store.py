@@ -7,11 +7,12 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -27,11 +28,47 @@ MESSAGE = "message"
 _FOLDER = re.compile(r"(?!\.{1,2}\Z)[^/\0\s]{1,200}")
 
 
-def sessions(path: str) -> list[tuple[str, datetime]]:
-    """Id and time of the last change of each session in a database. Raises `Unreadable`."""
+_COUNTED = """
+select session_id, count(*) as rows from message group by session_id
+union all
+select session_id, count(*) from part group by session_id
+"""
+# A column beside a lone max() is that of the row that has it: the session's last message.
+_TIMES = """
+select session_id, max(time_updated) as changed from message group by session_id
+union all
+select session_id, max(time_updated) from part where message_id in
+    (select id from (select id, max(time_created) from message group by session_id))
+    group by session_id
+"""
+
+
+class Stored(NamedTuple):
+    """A session as a cheap look shows it."""
+
+    own: str
+    rows: int
+    """Messages and their parts."""
+    changed: datetime
+
+
+def sessions(path: str) -> list[Stored]:
+    """Those of a database, in order. Raises `Unreadable`.
+
+    Of the parts, the bulk of it, only what an index answers is asked: how many there are, and when those of
+    the last message changed, which may still be written to.
+    """
+    rows: Counter[str] = Counter()
+    times: dict[str, list[object]] = {}
     with database(path) as connection:
-        found = connection.execute("select id, time_updated from session")
-        return [(str(row["id"]), milliseconds(row["time_updated"]) or NEVER) for row in found]
+        for row in connection.execute("select id, time_updated from session order by id"):
+            times[row["id"]] = [row["time_updated"]]
+        for row in connection.execute(_COUNTED):
+            rows[row["session_id"]] += row["rows"]
+        for row in connection.execute(_TIMES):
+            times.get(row["session_id"], []).append(row["changed"])
+    moments = {own: [milliseconds(stamp) or NEVER for stamp in stamps] for own, stamps in times.items()}
+    return [Stored(str(own), rows[own], max(moments[own])) for own in times]
 
 
 @dataclass(slots=True)

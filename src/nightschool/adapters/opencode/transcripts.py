@@ -155,9 +155,10 @@ class OpenCodeTranscripts(TranscriptFiles):
         except Unreadable:
             yield ref  # reading it says why
             return
-        for session, changed in found:
-            part = self.part_named(session)
-            yield TranscriptRef(source=SOURCE, path=ref.path, size=ref.size, mtime=changed, part=part)
+        for one in found:
+            # None of the file's own size: it grows with any session, and each would be read again.
+            part = self.part_named(one.own)
+            yield TranscriptRef(source=SOURCE, path=ref.path, size=1 + one.rows, mtime=one.changed, part=part)
 
     def is_ours(self, row: Mapping[str, Any]) -> bool:
         return row.get("$kind") in (HEAD, MESSAGE) and word(row.get("id")) is not None
@@ -176,7 +177,7 @@ class OpenCodeTranscripts(TranscriptFiles):
 
     def _of_database(self, ref: TranscriptRef, since: Offset | None) -> Rows | LeftOut:
         try:
-            own = self.own_of(ref.part, lambda: (session for session, _ in store.sessions(ref.path)))
+            own = self.own_of(ref.part, lambda: (one.own for one in store.sessions(ref.path)))
             found = store.rows_of_database(ref.path, own)
         except Unreadable as error:
             return LeftOut(path=in_text(ref.path), reason="unreadable", detail=str(error))
