@@ -6,7 +6,8 @@ A session is taken for corrected where any human turn in it carries the signal. 
 same files stands in the column `user_corrected` of the manifest of `../shared/cases/transcripts`.
 
 `sentences.tsv` beside this file holds sentences in nine languages, each of which a person says after the
-agent acted, and whether it should be listed by `corrections` (`yes`) or is a request, a question, a comfort,
+agent acted (the first row says what it did), and whether it should be listed by `corrections` (`yes`)
+or is a request, a question, a comfort,
 a quotation or a thing to put off (`no`). They were written to be hard, so the shares say how the two
 kinds of mistake compare, not how often they are made.
 """
@@ -58,15 +59,18 @@ def judged() -> Iterator[tuple[str, bool, str | None]]:
 def told() -> Iterator[tuple[str, bool, str, bool]]:
     """(language, should be listed, the sentence, is listed)."""
     with SENTENCES.open(encoding="utf-8", newline="") as table:
-        for language, wanted, cell in csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
+        rows = list(csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
+    did = next(cell for language, _, cell in rows if language == "did")
+    for language, wanted, cell in rows:
+        if language != "did":
             sentence = cell.replace("\\n", "\n")
-            yield language, wanted == "yes", cell, bool(corrections([_session(sentence)]))
+            yield language, wanted == "yes", cell, bool(corrections([_session(sentence, did)]))
 
 
-def _session(sentence: str) -> Session:
+def _session(sentence: str, did: str) -> Session:
     said = (
         (Speaker.HUMAN, "Rename the importer to loader."),
-        (Speaker.AGENT, "Done, it is renamed."),
+        (Speaker.AGENT, f"Done, it is renamed. I ran: {did}"),
         (Speaker.HUMAN, sentence),
     )
     turns = tuple(Turn(speaker=speaker, text=text, row=str(row)) for row, (speaker, text) in enumerate(said))

@@ -58,14 +58,21 @@ def test_what_is_said_twice_is_one_correction(language: str) -> None:
 def _table() -> list[tuple[str, bool]]:
     with SENTENCES.open(encoding="utf-8", newline="") as table:
         rows = list(csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return [(cell.replace("\\n", "\n"), wanted == "yes") for _, wanted, cell in rows]
+    return [(cell.replace("\\n", "\n"), wanted == "yes") for kind, wanted, cell in rows if kind != "did"]
+
+
+def _did() -> str:
+    return next(
+        line for line in SENTENCES.read_text(encoding="utf-8").splitlines() if line.startswith("did\t")
+    )
 
 
 @pytest.mark.parametrize(("sentence", "listed"), _table())
 def test_the_sentences_of_the_bench(sentence: str, *, listed: bool) -> None:
     """Each correction of the table is listed; no request, question, comfort, quotation or delay is, but for
     the few that are known to be mistaken."""
-    found = corrections([corrected("a", "Rename the importer", sentence)])
+    turns = human("Rename the importer"), agent(f"Done. I ran: {_did()}"), human(sentence)
+    found = corrections([session("a", *turns)])
     assert bool(found) is (listed is not (sentence in MISTAKEN))
 
 

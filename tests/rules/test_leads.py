@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from conversations import corrected
+from conversations import agent, human, session
+from nightschool.core.sessions import Session
 from nightschool.rules.corrections import corrections
 from nightschool.rules.leads import bare
 from nightschool.rules.statements import explicit
@@ -75,6 +76,14 @@ SAME = {
 }
 
 
+DID = "I ran npm, pip, testify, log.Printf, plt.savefig('a.png') and wrote a default export."
+
+
+def corrected(name: str, request: str, correction: str, *, day: int = 0) -> Session:
+    """A session in which the agent did all that is corrected anywhere here."""
+    return session(name, human(request), agent(DID), human(correction), day=day)
+
+
 @pytest.mark.parametrize(("key", "sentence"), [(key, one) for key, many in SAME.items() for one in many])
 def test_impatience_changes_nothing_of_what_is_meant(key: str, sentence: str) -> None:
     """Reminders, politeness, word order and language around a contrast leave its two terms as they are."""
@@ -118,9 +127,53 @@ def test_a_ban_is_the_same_whatever_is_wanted_instead() -> None:
         ("use a package manager", "use a package manager"),
         ("nein, nicht pip!", "nein, nicht pip!"),
         ("again", "again"),
+        ("always use modules, never packages", "always use modules, never packages"),
+        ("use a library instead of a framework", "use a library instead of a framework"),
+        ("Once more tests fail, stop the build", "Once more tests fail, stop the build"),
+        ("once more: uv, not pip", "uv, not pip"),
         ("", ""),
     ],
 )
 def test_what_is_left_is_what_is_meant(sentence: str, left: str) -> None:
     """Only what leads in, politeness and the kind behind a name go; a sentence of nothing else stays."""
     assert bare(sentence) == left
+
+
+REPORTS = (
+    "The log goes to stderr, not stdout.",
+    "The user is logged in as admin, not guest.",
+    "It fails with Chrome, not Firefox.",
+    "The build works with node20, not node18.",
+    "Es läuft mit Firefox, nicht mit Chrome.",
+    "The button should be blue, not green.",
+    "I want a dropdown, not a modal.",
+    "Guests are not allowed, use members.",
+    "Labels in German please.",
+    "Switch back to main.",
+    "Tests? Green.",
+    "Friday? Perfect.",
+    "Ready? Go.",
+    "Postgres? Fine.",
+    "No errors. Commit!",
+    "Keine Fehler. Weiter.",
+    "No output, retry.",
+    "No sidebar, tabs.",
+    "Warum? Erklär.",
+    "Hello! Claude.",
+)
+
+
+@pytest.mark.parametrize("sentence", REPORTS)
+def test_reports_and_wishes_of_the_product_are_no_corrections(sentence: str) -> None:
+    """What has the form of a contrast counts against what the agent did or spoke of, or where it urges."""
+    assert (
+        corrections([session("a", human("Add a page"), agent("Done: `npm test` passes."), human(sentence))])
+        == ()
+    )
+
+
+def test_the_same_words_against_what_the_agent_did_are_a_correction() -> None:
+    """ "It goes to stderr, not stdout" contradicts an agent that wrote to stdout."""
+    told = "The log goes to stderr, not stdout."
+    (found,) = corrections([session("a", human("Add a log"), agent("It prints to stdout."), human(told))])
+    assert found.key == "use stderr not stdout"

@@ -36,7 +36,9 @@ SAID = (
     "PIN ist 4711-99",
     "PIN 4711 for the door",
 )
-SECRETS = (WORD, HEX, FORTY, "4711")
+USUAL = ("Summer2024", "hunter22", "Admin123", "Passwort1", "Winter2023!", "geheim123")
+CALLED = ("the password for staging is {}", "Zugangsdaten: admin / {}", "login admin, pw {}", "pw: {}")
+SECRETS = (WORD, HEX, FORTY, "4711", *USUAL)
 ORDINARY = (
     "the password is stored in AES-256, see docs/security.md",
     "reset the password, then run v2.1.3",
@@ -49,11 +51,21 @@ ORDINARY = (
     "login: user-42 could not sign in",
     "the key 12 of the map",
     "pin the version to 20240611",
+    "pin 1234 items",
+    "GPIO pin 1000 high",
+    "pin 20240611 of the sensor",
+    "cache key d41d8cd98f00b204e9800998ecf8427e of the build",
+    "The commit key d41d8cd98f00b204e9800998ecf8427e was reverted",
+    "Der Schlüssel ist Base64-kodiert",
+    "The login is SAML2.0-based",
+    "login: H1-Tag zu B2B",
+    "schlüssel: id_ed25519",
+    "sudo is used: pip3-install",
     'the row says {"type":"login","leafUuid":"48012a64-b448-4843-884b-d9a08e7dacc2"}',
 )
 
 
-@pytest.mark.parametrize("sentence", SAID)
+@pytest.mark.parametrize("sentence", [*SAID, *(call.format(word) for call in CALLED for word in USUAL)])
 def test_what_a_sentence_names_is_replaced(sentence: str) -> None:
     """By itself, among other sentences, and where it lies in JSON; a second time nothing changes."""
     for text in (sentence, f"Deploy it.\n{sentence}. Then tell me.", json.dumps({"text": f"a\n{sentence}"})):
@@ -69,3 +81,11 @@ def test_what_a_sentence_names_is_replaced(sentence: str) -> None:
 def test_sentences_about_security_stay(sentence: str) -> None:
     """A version, a path, a file, a count and an address behind such a word are none."""
     assert Redactor(KEY)(sentence) == sentence
+
+
+def test_numbers_and_words_are_not_remembered() -> None:
+    """What was a secret in its sentence may be an ordinary number or word elsewhere."""
+    redact = Redactor(KEY)
+    assert "4711" not in redact("PIN 4711 for the door")
+    assert "geheim123" not in redact("pw geheim123")
+    assert redact("order 4711 of geheim123 pages") == "order 4711 of geheim123 pages"

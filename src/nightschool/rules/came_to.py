@@ -25,7 +25,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "set-up-failed": ("its set-up fails", "not practised: its project cannot be set up"),
     "no-train-task": ("nothing to practise on", "nothing to practise on"),
     "no-edit": ("no edit left", "no edit was left to try"),
-    "same-edit": ("same edit as another", "its edit is that of another correction, which answers both"),
+    "same-edit": ("same edit as another", "its edit is the one that was made for another correction"),
     "lost": ("every try was lost", "every try was lost"),
     "unsafe": ("not safe", "did not pass the safety check"),
     "pinned": ("pinned: left alone", "left alone: you pinned the file"),

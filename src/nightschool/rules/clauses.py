@@ -295,6 +295,10 @@ BANS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Bans a thing by its noun alone: "no em dashes please"."""
 
+_TEXTS = (
+    r"(\w*(comment|message|doc|docstring|name|identifier|test|answer|changelog"
+    r"|kommentar|nachricht|antwort)\w*)"
+)
 _TONGUE = "(english|german|french|spanish|englisch|deutsch|französisch|spanisch)"
 _SMALL_EN = "(?:short|small|simple|brief|concise|terse|plain|tidy|flat|focused|readable)"
 STYLES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -303,13 +307,13 @@ STYLES: Final[Mapping[str, tuple[str, ...]]] = {
         r"(write|use|make|keep|prefer) ((much|far|even) )?"
         rf"(shorter|simpler|smaller|fewer|plainer|{_SMALL_EN})"
         r" ([\w-]+ ){0,2}[\w-]+s( please| here| from now on)*[.!]*$",
-        rf"([\w-]+ ){{0,2}}[\w-]+s( only)? in {_TONGUE}[\s,]*(only|please)*[.!]*$",
+        rf"([\w-]+ ){{0,2}}{_TEXTS}( only)? in {_TONGUE}[\s,]*(only|please)*[.!]*$",
     ),
     "de": (
         r"halte? (bitte )?(die |alle |deine )?\w+ (kurz|knapp|klein|einfach|schlicht)\b",
         r"(schreibe?|mache?|nimm|nutze|verwende) (bitte )?(kürzere|knappere|kleinere|einfachere|weniger)"
         r" (\w+ )?\w+( bitte)?[.!]*$",
-        rf"([\w-]+ ){{0,2}}[\w-]+( bitte| nur| immer)* (auf|in) {_TONGUE}[\s,]*(bitte)?[.!]*$",
+        rf"([\w-]+ ){{0,2}}{_TEXTS}( bitte| nur| immer)* (auf|in) {_TONGUE}[\s,]*(bitte)?[.!]*$",
     ),
     "fr": (r"(écris|écrivez|fais|faites|garde[zr]?) (des |les )\w+ (plus )?(courte?s|simples|petite?s)\b",),
     "es": (r"(escribe|usa|haz|mantén) (los |las )?\w+ (más )?(cort[oa]s|simples|breves|pequeñ[oa]s)\b",),

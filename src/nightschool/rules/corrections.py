@@ -24,7 +24,7 @@ from nightschool.rules.prose import (
     word_count,
 )
 from nightschool.rules.prose import own_words as own_words_of
-from nightschool.rules.signals import QUOTE, reproach
+from nightschool.rules.signals import QUOTE, reproach, told_and_done
 from nightschool.rules.statements import Explicit, explicit, said, says_enough
 from nightschool.rules.voice import clearest, when
 from nightschool.rules.words import DEFAULT, Words
@@ -113,6 +113,7 @@ def _age(session: Session) -> tuple[datetime, str]:
 def _said(session: Session, fresh: frozenset[int], words: Words) -> Iterator[Said]:
     heard: list[str] = []  # what tools printed so far
     agent: list[str] = []
+    did: list[str] = []
     skills: dict[str, None] = {}
     acted = stopped = False
     for index, turn in enumerate(session.turns):
@@ -121,20 +122,24 @@ def _said(session: Session, fresh: frozenset[int], words: Words) -> Iterator[Sai
             acted = acted or turn.interrupted or bool(turn.calls or turn.text.strip())
             stopped = turn.interrupted or any(call.status == "refused" for call in turn.calls)
             agent.append(turn.text)
+            did += told_and_done(turn)
             heard += [call.result for call in turn.calls if call.result]
             continue
         if index in fresh:
-            for item in _of_turn(turn, words, acted=acted, stopped=stopped):
+            for item in _of_turn(turn, words, did, acted=acted, stopped=stopped):
                 if not _echo(item.quote, heard, agent):
                     yield _one(session, index, turn, item, tuple(skills))
         stopped = False
 
 
-def _of_turn(turn: Turn, words: Words, *, acted: bool, stopped: bool) -> tuple[Explicit, ...]:
+def _of_turn(
+    turn: Turn, words: Words, did: Sequence[str], *, acted: bool, stopped: bool
+) -> tuple[Explicit, ...]:
     told_whole = procedure(turn.text)
     if told_whole is not None and (acted or STANDING.search(told_whole.occasion) is not None):
         return (_whole(told_whole),)
-    items = tuple(item for item in explicit(turn.text, words) if item.has_form or says_enough(item.quote))
+    heard = explicit(turn.text, words, did)
+    items = tuple(item for item in heard if item.has_form or says_enough(item.quote))
     if not acted:
         # In a first request only what is meant to last is a correction; the rest is the work itself.
         return tuple(item for item in items if item.standing or (item.has_form and item.position > 0))

@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from nightschool.rules.words import ACKNOWLEDGEMENTS
+
 QUOTED = (
     r"`[^`\n]{1,60}`|\"[^\"\n]{1,40}\"|“[^”\n]{1,40}”|「[^」\n]{1,40}」|«[^»\n]{1,40}»|(?<!\w)'[^'\n]{1,40}'"
 )
@@ -145,6 +147,17 @@ _PAIRS = (
     "не используй(те)? {u}{sep}(а )?(используй(те)?|лучше|бери) {w}",
     "вместо {u}{sep}(всегда )?(используй(те)?|бери) {w}",
 )
+_ORDERS = (
+    "(should have|should've) (used|run|called|taken){art}{w}{but}{neg}{art}{u}{tail}$",
+    "^{nein}{weuse}{art}{w}{here}{but}{neg}{art}{u}{tail}$",
+    "(du|ihr|wir) (sollst|solltest|musst|sollt|sollen|müssen)( bitte| doch"
+    "| immer)* {w}{by}{but}{neg}{art}{u}{tail}$",
+    "(hör auf|hört auf|schluss) mit{art}{u}{sep}(wir haben|{weuse}){art}{w}{tail}$",
+    "^lass( das)? {u}{sep}(wir haben|{weuse}){art}{w}{tail}$",
+    "^(why|again|warum|schon wieder|encore|otra vez|de novo|опять) {u}( again)?{sep}{weuse}{art}{w}{tail}$",
+    "^{none}{art}{bar}{u}{here}\\s*[,;:.!–—-]+\\s*(please )?{weuse}{art}{w}{tail}$",
+)
+"""Say something only where both terms are clear: the words around them may be any."""
 _CONTRASTS = (
     # Whatever the verb: what is wanted stands first or behind "as" or "with", what is not wanted last
     "^{bar}{w}{by}( (for|für|pour|para|per|для) [\\w -]{2,30})?{but}{neg}{art}{bar}{u}{tail}$",
@@ -153,7 +166,6 @@ _CONTRASTS = (
     "(i|we|ich|wir) (want|wanted|need|need|asked for|prefer|meant|will|wollte|möchte"
     "|brauche){art}{w}{but}{neg}{art}"
     "{bar}{u}{tail}$",
-    "(should have|should've) (used|run|called|taken){art}{w}{but}{neg}{art}{u}{tail}$",
     "(goes|go|belongs?|gehört|gehören|kommt|kommen) (in|into|to|under|nach)( das| die"
     "| den)? {w}{but}{neg}( in| into"
     "| to| under| nach)?{art}{u}{tail}$",
@@ -162,16 +174,10 @@ _CONTRASTS = (
     "| con| com)?"
     "{art}){bar}{u}{tail}$",
     "(should|must|has to|have to) be {bar}{w}{but}{neg}{art}{bar}{u}{tail}$",
-    "^{nein}{weuse}{art}{w}{here}{but}{neg}{art}{u}{tail}$",
-    "(du|ihr|wir) (sollst|solltest|musst|sollt|sollen|müssen)( bitte| doch"
-    "| immer)* {w}{by}{but}{neg}{art}{u}{tail}$",
-    "(hör auf|hört auf|schluss) mit{art}{u}{sep}(wir haben|{weuse}){art}{w}{tail}$",
-    "^lass( das)? {u}{sep}(wir haben|{weuse}){art}{w}{tail}$",
-    "^(why|again|warum|schon wieder|encore|otra vez|de novo|опять) {u}( again)?{sep}{weuse}{art}{w}{tail}$",
-    "^{none}{art}{bar}{u}{here}\\s*[,;:.!–—-]+\\s*(please )?{weuse}{art}{w}{tail}$",
     "^{none} {bar}{u}{here}\\s*[,;:.–—-]+\\s*(but |sondern |mais |sino |ma |mas |а )?{bar}{w}[.!]*$",
 )
-"""Say something only where both terms are clear: the words around them may be any."""
+"""Reports and specifications have the same form ("it fails with Chrome, not Firefox"), so these count
+only where the agent did, or spoke of, what is not wanted, or where the sentence urges."""
 _SPACELESS_PAIRS = (
     r"(使用|改用|用)\s*{w}{也}(而不是|而不要用?|而非|不要再?(使用|用)?|不是|别用|別用|不用|代替|取代)\s*{u}",
     r"(不要|别|別|不许)再?(使用|用)\s*{u}{也}(而是|应该|應該|请|請|要)?(使用|改用|用)\s*{w}",
@@ -195,7 +201,6 @@ _WANTED_STANDING = (
     "(всегда используй(те)?|используй(те)? всегда) {w}",
 )
 _WANTED_ONCE = (
-    "^switch( back)? to{art}{bar}{w}[.!]*$",
     "^(no|nope|wrong|not that|stop)[,.!:]* (please )?use{art}{w}",
     "^(please )?use{art}{w} instead",
 )
@@ -253,6 +258,8 @@ class Template:
     """It says by itself that it holds for later work too."""
     whole: bool = False
     """It says nothing where one of its two terms is not clear."""
+    loose: bool = False
+    """A report may have this form too."""
     code_only: bool = False
     """The term counts only where it looks like code: the verb takes any noun ("don't add comments")."""
     spaceless: bool = False
@@ -265,6 +272,7 @@ def _templates(
     spaceless: bool = False,
     standing: bool = False,
     whole: bool = False,
+    loose: bool = False,
     code_only: bool = False,
 ) -> tuple[Template, ...]:
     return tuple(
@@ -272,6 +280,7 @@ def _templates(
             _compiled(entry, spaceless=spaceless),
             standing=standing,
             whole=whole,
+            loose=loose,
             code_only=code_only,
             spaceless=spaceless,
         )
@@ -296,7 +305,8 @@ def _compiled(entry: str, *, spaceless: bool) -> re.Pattern[str]:
 
 PAIRS: Final = (
     *_templates(_PAIRS),
-    *_templates(_CONTRASTS, whole=True),
+    *_templates(_ORDERS, whole=True),
+    *_templates(_CONTRASTS, whole=True, loose=True),
     *_templates(_SPACELESS_PAIRS, spaceless=True),
 )
 """Both terms."""
@@ -315,22 +325,34 @@ UNWANTED: Final = (
 
 
 def _half(*entries: str) -> re.Pattern[str]:
-    slots = {**_SLOTS, "{term}": rf"(?P<term>{QUOTED}|{_FLAG}|{_WORD})"}
+    named = {f"{{{name}}}": rf"(?P<{name}>{QUOTED}|{_FLAG}|{_WORD})" for name in ("term", "term2", "term3")}
+    slots = {**_SLOTS, **named}
     text = "|".join(f"(?:{entry})" for entry in entries)
     for slot, meaning in slots.items():
         text = text.replace(slot, meaning)
-    # One name in each: which of the two ways matched does not matter.
     return re.compile(text, re.IGNORECASE)
 
 
-HALF_WANTED: Final = _half(r"^(?:{weuse}\s+)?{term}[.!]*$")
+HALF_WANTED: Final = _half(r"^(?P<verb>{weuse}\s+)?{term}[.!]*$")
 """The first half of "Use pnpm. Don't use npm.", the second of "no npm! pnpm": said only beside the other."""
+_AGAIN = r"(?:again|here|schon\s+wieder|wieder|encore|hier|ici)"
 HALF_UNWANTED: Final = _half(
-    r"^(?:(?:why|again|warum|wieso|schon\s+wieder|pourquoi"
-    r"|encore)\s+){0,2}(?:{none}\s+)?{term}(?:\s+(?:again|here|schon\s+wieder|wieder|encore|hier"
-    r"|ici))*[?!.]*$"
+    r"^(?:(?:why|again|warum|wieso|schon\s+wieder|pourquoi|encore)\s+){1,2}(?:{none}\s+)?{term}(?:\s+"
+    + _AGAIN
+    + r")*[?!.]*$",
+    r"^{none}\s+{term2}(?:\s+" + _AGAIN + r")*[?!.]*$",
+    r"^{term3}(?:\s+" + _AGAIN + r")+[?!.]*$",
 )
 """The first half of "no npm! Use pnpm", of "npm again?? we use pnpm"."""
+BY_THEMSELVES: Final = ACKNOWLEDGEMENTS | frozenset(
+    """
+    error errors fehler failure failures warning warnings issue issues problem problems conflict conflicts
+    regression regressions test tests log logs output changes treffer result results question questions docs
+    coverage status version merge restart push commit retry redo skip missing green grün klar friday monday
+    explain erklär fertig finished ready done deploy
+    """.split()  # noqa: SIM905 - a table of words
+)
+"""Half of a short message, these report or go on: "No errors. Commit!"."""
 
 STANDING: Final = re.compile(
     r"(?<!\w)(?:always|never|from now on|next time|in (?:the )?future|every time|"

@@ -49,7 +49,7 @@ class Redactor:
         return text if now is content else now.decode("utf-8", "surrogatepass")
 
     def _scanned(self, text: bytes) -> bytes:
-        return without_spoken(Scan(text, self._stand_in).run(), self._stand_in)
+        return without_spoken(Scan(text, self._stand_in).run(), self._stand_in, self._made)
 
     def nested(self, value: Any) -> Any:
         """Parsed JSON with all strings redacted, keys too; what stands under a secret-like key is secret.
@@ -92,9 +92,12 @@ class Redactor:
         known = self._memory.stand_in(secret)
         if known is not None:
             return known
-        made = f"[secret:{kind}:{self._codes(secret)}]".encode("ascii")
+        made = self._made(kind, secret)
         self._memory.remember(kind, secret, made)
         return made
+
+    def _made(self, kind: str, secret: bytes) -> bytes:
+        return f"[secret:{kind}:{self._codes(secret)}]".encode("ascii")
 
     def _code(self, secret: bytes) -> str:
         return hmac.digest(self._key, secret, "sha256").hex()[:6]

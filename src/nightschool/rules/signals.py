@@ -7,7 +7,7 @@ again after the agent had acted on it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from nightschool.core.sessions import CallStatus, Session, Speaker, Turn
@@ -48,6 +48,7 @@ def _signals(session: Session, words: Words) -> Iterator[Signal]:
     acted = stopped = False
     acts, asked = 0, dict[str, int]()
     """How often the agent had acted when a request came."""
+    did: list[str] = []
     for index, turn in enumerate(session.turns):
         if turn.speaker is Speaker.AGENT:
             acted = acted or turn.interrupted or bool(turn.calls or turn.text.strip())
@@ -56,9 +57,10 @@ def _signals(session: Session, words: Words) -> Iterator[Signal]:
             yield from (Signal(kind=SignalKind.REFUSAL, turn=index, call_id=call.call_id) for call in refused)
             if turn.interrupted:
                 yield Signal(kind=SignalKind.INTERRUPTION, turn=index)
+            did += told_and_done(turn)
             acts += bool(turn.calls or turn.text.strip())
         else:
-            found = spoken(turn, words, stopped=stopped) if acted else None
+            found = spoken(turn, words, stopped=stopped, did=did) if acted else None
             request = _request(turn)
             if found is not None:
                 kind, quote = found
@@ -72,6 +74,12 @@ def _signals(session: Session, words: Words) -> Iterator[Signal]:
             yield Signal(kind=SignalKind.REVERT, turn=index)
 
 
+def told_and_done(turn: Turn) -> Iterator[str]:
+    """What an agent's turn says, and what it asked its tools for."""
+    yield turn.text
+    yield from (text for call in turn.calls for text in (call.command, call.arguments) if text)
+
+
 def _request(turn: Turn) -> str:
     """The words of a request by which it is known again; "" for what is said many times and asks for nothing
     new ("continue", "/review")."""
@@ -80,7 +88,9 @@ def _request(turn: Turn) -> str:
     return "" if few else " ".join(text.casefold().split())
 
 
-def spoken(turn: Turn, words: Words = DEFAULT, *, stopped: bool = False) -> tuple[SignalKind, str] | None:
+def spoken(
+    turn: Turn, words: Words = DEFAULT, *, stopped: bool = False, did: Sequence[str] | None = None
+) -> tuple[SignalKind, str] | None:
     """What the words of a human turn say of the agent's work, and the sentence that says it.
 
     `stopped`: the human had just interrupted the agent or turned a call down.
@@ -92,7 +102,7 @@ def spoken(turn: Turn, words: Words = DEFAULT, *, stopped: bool = False) -> tupl
     if not parts:
         return None
     if is_remark(own):
-        told = reproach(parts, words, stopped=stopped) or _explicitly(turn, words)
+        told = reproach(parts, words, stopped=stopped) or _explicitly(turn, words, did)
         if told is not None:
             return SignalKind.CORRECTION, told[:QUOTE]
     if _approves(own, parts[0], words):
@@ -100,8 +110,8 @@ def spoken(turn: Turn, words: Words = DEFAULT, *, stopped: bool = False) -> tupl
     return None
 
 
-def _explicitly(turn: Turn, words: Words) -> str | None:
-    return next((item.quote for item in explicit(turn.text, words)), None)
+def _explicitly(turn: Turn, words: Words, did: Sequence[str] | None) -> str | None:
+    return next((item.quote for item in explicit(turn.text, words, did)), None)
 
 
 def reproach(parts: tuple[str, ...], words: Words = DEFAULT, *, stopped: bool = False) -> str | None:

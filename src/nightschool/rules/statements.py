@@ -6,7 +6,7 @@ Relieves signals and corrections, which both need them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -20,8 +20,10 @@ from nightschool.rules.clauses import (
     is_style,
 )
 from nightschool.rules.commands import with_marks
+from nightschool.rules.footprints import holds_term
 from nightschool.rules.gist import gist
 from nightschool.rules.instructions import (
+    BY_THEMSELVES,
     HALF_UNWANTED,
     HALF_WANTED,
     PAIRS,
@@ -31,7 +33,7 @@ from nightschool.rules.instructions import (
     Template,
     clear_term,
 )
-from nightschool.rules.leads import bare
+from nightschool.rules.leads import bare, urges
 from nightschool.rules.prose import (
     is_acknowledgement,
     is_injected,
@@ -68,6 +70,9 @@ class Explicit(Value):
     standing: bool = False
     """It says by itself that it holds for later work too ("always", "from now on")."""
     forbids: bool = False
+    loose: bool = False
+    """Said in a form that reports and specifications have too: it counts where the agent did, or spoke of,
+    what is not wanted."""
 
     @property
     def key(self) -> str:
@@ -87,8 +92,9 @@ class Explicit(Value):
         return self.wanted is not None or self.unwanted is not None
 
 
-def explicit(text: str, words: Words = DEFAULT) -> tuple[Explicit, ...]:
-    """The instructions in a human turn, in order; no machine form twice.
+def explicit(text: str, words: Words = DEFAULT, did: Sequence[str] | None = None) -> tuple[Explicit, ...]:
+    """The instructions in a human turn, in order; no machine form twice. `did` is what the agent said and did
+    before it in the session, which the loose ones are held against; None: they count in any case.
 
     None in injected rows, pasted logs, quoted or fenced text, acknowledgements, questions and messages that
     are too long to be a remark. A bare "don't ..." counts only where it opens the message or
@@ -98,7 +104,12 @@ def explicit(text: str, words: Words = DEFAULT) -> tuple[Explicit, ...]:
     if is_injected(text) or is_paste(text) or is_acknowledgement(text):
         return ()
     own = own_words(text)
-    return _explicit(own, words) if is_remark(own) else ()
+    found = _explicit(own, words) if is_remark(own) else ()
+    return tuple(item for item in found if not item.loose or did is None or _told_against(item, did))
+
+
+def _told_against(item: Explicit, did: Sequence[str]) -> bool:
+    return item.unwanted is not None and any(holds_term(text, item.unwanted) for text in did)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -184,9 +195,11 @@ def _half(part: str, alone: Explicit | None) -> Explicit | None:
     text = with_marks(bare(part))
     for pattern, wants in ((HALF_WANTED, True), (HALF_UNWANTED, False)):
         match = pattern.match(text)
-        term = None if match is None else clear_term(match.group("term"))
-        if term is not None:
-            half = _Half(quote=part, position=0, forbids=not wants, alone=alone)
+        named = {} if match is None else {name: text for name, text in match.groupdict().items() if text}
+        term = clear_term(next((text for name, text in named.items() if name != "verb"), None))
+        if term is not None and term not in BY_THEMSELVES:
+            loose = wants and "verb" not in named and not urges(part)
+            half = _Half(quote=part, position=0, forbids=not wants, alone=alone, loose=loose)
             return replace(half, wanted=term) if wants else replace(half, unwanted=term)
     return None
 
@@ -212,7 +225,10 @@ def _item(template: Template, match: re.Match[str], part: str) -> Explicit | Non
         template.whole and None in {wanted, unwanted}
     ):  # nothing is clear, or case alone tells them apart
         return None
-    return Explicit(quote=part, position=0, wanted=wanted, unwanted=unwanted, forbids=wanted is None)
+    loose = template.loose and not urges(part)
+    return Explicit(
+        quote=part, position=0, wanted=wanted, unwanted=unwanted, forbids=wanted is None, loose=loose
+    )
 
 
 def _joined(items: Iterable[Explicit]) -> Iterator[Explicit]:
@@ -253,4 +269,5 @@ def _pair(first: Explicit, second: Explicit) -> Explicit | None:
         wanted=one.wanted,
         unwanted=other.unwanted,
         standing=first.standing or second.standing,
+        loose=first.loose or second.loose,
     )

@@ -72,5 +72,5 @@ def same_edit(draft: Draft, candidate: Candidate, store: Store) -> tuple[str, st
     known = store.get(Draft, draft.id)
     if known is None or known.candidate == candidate.id:
         return None
-    why = f"the very same edit was made for another correction: see {known.id}, which answers both"
-    return "same-edit", why, known.id
+    status = dossier(store, known.id).status
+    return "same-edit", f"the very same edit was made for another correction: {known.id}, {status}", known.id
