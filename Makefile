@@ -7,7 +7,7 @@ RECORDED := $(AGENTS)/recording
 NEWEST := build/newest-agents
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents test-newest fixtures check docs bench soak lock clean
+.PHONY: demo test test-agents test-newest fixtures check docs bench soak fuzz lock clean
 
 $(VENV)/.installed: requirements/dev.txt pyproject.toml
 	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is not there; say which Python with: make PYTHON=python3.12 ..."; exit 2; }
@@ -74,6 +74,13 @@ SEED ?= 1
 SHARE ?= 1
 soak: $(VENV)/.installed
 	@PYTHONPATH=tests $(BIN)/python -m soak --part $(PART) --seed $(SEED) --share $(SHARE)
+
+# The part of the soak that is led by coverage. Atheris is no dependency; it runs on Linux.
+RUNS ?= 20000
+ATHERIS := build/atheris
+fuzz: $(VENV)/.installed
+	@test -d $(ATHERIS) || $(PIP) install --target $(ATHERIS) atheris
+	@PYTHONPATH=tests:$(ATHERIS) $(BIN)/python bench/fuzz_atheris.py -runs=$(RUNS) -max_len=65536 -rss_limit_mb=0
 
 lock: $(VENV)/.installed
 	@$(PIP) install uv
