@@ -57,6 +57,7 @@ EXAMINES = "a clone must not ease the exam of its own rules"
 READS = "whose history is read, and where it is kept, is for the person to say"
 PUBLISHES = "what is written into their files is for the person to say"
 KEEPS = "how long their history is kept is for the person to say"
+HIDES = "what of them is hidden is for the person to say"
 REACHES = "what a clone's work may reach is for the person to say"
 JUDGES = "by which words they judge is for the person to say"
 
@@ -235,6 +236,16 @@ class OwnWords(Value):
     approvals: Annotated[
         Phrases, About("Phrases of yours, at the beginning of a message, that say that it was right.", JUDGES)
     ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hide(Value):
+    """What is no secret and is replaced all the same in whatever is read. A path that stands alone stays."""
+
+    home_names: Annotated[
+        Switch, About("Whether names of home folders are hidden: `/home/NAME`, `/Users/NAME`.", HIDES)
+    ] = False
+    host_names: Annotated[Switch, About("Whether the name of this machine is hidden.", HIDES)] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,6 +40,7 @@ from nightschool.setting_kinds import (
     Folder,
     Gate,
     Harvest,
+    Hide,
     Ignore,
     Limit,
     Limits,
@@ -109,6 +110,7 @@ class Settings(Value):
     mine: Mine = field(default_factory=Mine)
     setup: SetUp = field(default_factory=SetUp)
     ignore: Ignore = field(default_factory=Ignore)
+    hide: Hide = field(default_factory=Hide)
     gate: Gate = field(default_factory=Gate)
     targets: Targets = field(default_factory=Targets)
     publish: Publish = field(default_factory=Publish)
@@ -182,6 +184,7 @@ SECTIONS: Mapping[str, type] = {
     "mine": Mine,
     "setup": SetUp,
     "ignore": Ignore,
+    "hide": Hide,
     "gate": Gate,
     "targets": Targets,
     "publish": Publish,

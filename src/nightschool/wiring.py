@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import pwd
 import secrets
 import shutil
@@ -52,6 +53,7 @@ from nightschool.rules.aims import Targets, named
 from nightschool.rules.gate import Policy
 from nightschool.rules.ignoring import Ignoring
 from nightschool.rules.redaction import Redactor
+from nightschool.rules.secret_places import Places
 from nightschool.rules.words import DEFAULT, Words
 from nightschool.settings import Origin, Settings, config_path
 from nightschool.stages.aiming import Aiming
@@ -361,7 +363,7 @@ def opened(
             environment=environment,
             person_home=person_home,
             store=store,
-            redact=Redactor(redaction_key(settings.home)),
+            redact=Redactor(redaction_key(settings.home), _places(settings)),
             demo=demo,
         )
         parts.store = Veil(store, lambda known: parts.forgetting().hidden(parts.ignoring(), known))
@@ -396,6 +398,12 @@ def variables_of_schedule() -> Mapping[str, str]:
 def own_files(home: Path) -> HomeFiles:
     """What lies in a home of ours, whether or not its store can be opened."""
     return HomeFiles(home)
+
+
+def _places(settings: Settings) -> Places:
+    name = platform.node() if settings.hide.host_names else ""
+    hosts = tuple(dict.fromkeys(part for part in (name, name.partition(".")[0]) if part))
+    return Places(homes=settings.hide.home_names, hosts=hosts)
 
 
 def redaction_key(home: Path) -> bytes:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightschool.rules.redaction import Redactor
+from nightschool.rules.secret_places import Places
 from nightschool.rules.secret_services import MARKED, SHAPES, Around, Shape
 from nightschool.rules.secret_values import is_secret_name
 from secret_texts import CLEAN, PEM, PIECES, PLANTED
@@ -288,3 +289,27 @@ def test_work_grows_with_the_length(piece: str, monkeypatch: pytest.MonkeyPatch)
     small, judged = judged, 0
     redactor()(piece * 4000)
     assert judged <= 4 * small + 8
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("see /home/marguerite/app/a.py", "see /home/{}/app/a.py"),
+        ("in /Users/marguerite", "in /Users/{}"),
+        ('{"cwd": "C:\\\\Users\\\\marguerite\\\\app"}', '{"cwd": "C:\\\\Users\\\\{}\\\\app"}'),
+        ("projects/-home-marguerite-app/x", "projects/-home-{}-app/x"),
+        ("sam@Nighthawk:~$ ls on nighthawk.local", "sam@{}:~$ ls on {}.local"),
+        ("/home/marguerite/app", "/home/marguerite/app"),
+        (
+            "see /home/runner/work and /Users/Shared, nighthawks",
+            "see /home/runner/work and /Users/Shared, nighthawks",
+        ),
+    ],
+)
+def test_names_of_homes_and_machines_are_hidden_where_that_is_wanted(text: str, hidden: str) -> None:
+    """In any text, escaped or not; a path alone stays: a task begins there; unasked nothing is hidden."""
+    redact = Redactor(KEY, Places(homes=True, hosts=("nighthawk",)))
+    once = redact(text)
+    assert STAND_IN.sub("{}", once) == hidden.replace("{{}}", "{}")
+    assert redact(once) == once
+    assert redactor()(text) == text

@@ -12,12 +12,16 @@ from functools import lru_cache
 from typing import Any
 
 from nightschool.rules.secret_memory import SecretMemory
+from nightschool.rules.secret_places import Places
 from nightschool.rules.secret_prose import without_spoken
 from nightschool.rules.secret_scan import CREDENTIAL, Scan
 from nightschool.rules.secret_values import is_secret_name, secret_when_quoted
 
 _ROUNDS = 4
 """A stand-in can uncover a secret beside it; more than two rounds have not been seen."""
+
+
+NO_PLACES = Places()
 
 
 class Redactor:
@@ -32,10 +36,11 @@ class Redactor:
     answer may depend on what was read before, in one direction alone: more is replaced, never less.
     """
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, places: Places = NO_PLACES) -> None:
         if len(key) < 16:
             raise ValueError("the redaction key must have at least 16 bytes")
         self._key = key
+        self._places = places
         self._memory = SecretMemory()
         self._codes = lru_cache(maxsize=4096)(self._code)
 
@@ -46,6 +51,8 @@ class Redactor:
             before, now = now, self._memory.replace(self._scanned(now))
             if now is before or now == before:
                 break
+        if self._places.hides_in(text):
+            now = self._places.hidden(now, self._stand_in)
         return text if now is content else now.decode("utf-8", "surrogatepass")
 
     def _scanned(self, text: bytes) -> bytes:

@@ -16,7 +16,7 @@ _SHORTEST, _LONGEST = 8, 512
 _PART = 16
 """From this length on parts of a secret are known too."""
 _STAND_IN = rb"\[secret:[a-z]{1,24}:[0-9a-f]{6}\]"
-_NOT_KEPT = frozenset({"email", "card", "privatekey"})
+_NOT_KEPT = frozenset({"email", "card", "privatekey", "home", "host"})
 """Known by their shape wherever they stand; parts of them say nothing."""
 
 
