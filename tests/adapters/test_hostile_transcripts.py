@@ -236,6 +236,20 @@ def test_a_database_that_was_cut_or_overwritten(database: Path) -> None:
         assert all(result.session is not None or result.left_out for result in opencode(database))
 
 
+@pytest.mark.parametrize("spoilt", [b"create tabl\xed", b"create \xff\xfetle", b"creat\xc3 table"])
+@pytest.mark.parametrize(
+    "sample", [one for one in SAMPLES if one.form == "database"], ids=lambda one: one.source
+)
+def test_tables_whose_words_are_no_text(sample: Sample, spoilt: bytes, tmp_path: Path) -> None:
+    """SQLite says what is wrong with a table in the bytes of that table, which Python cannot read."""
+    path = sample.lay(tmp_path, sample.rows)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"CREATE TABLE", spoilt).replace(b"create table", spoilt))
+    results = read_below(SOURCES[sample.source], tmp_path)
+    assert [result.session for result in results] == [None]
+    assert all(result.left_out for result in results)
+
+
 def test_tables_that_are_other_than_they_were(tmp_path: Path) -> None:
     """A database of another version, or of another program."""
     for statements in (

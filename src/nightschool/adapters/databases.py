@@ -58,3 +58,5 @@ def database(path: str) -> Iterator[sqlite3.Connection]:
                 yield connection
         except (sqlite3.Error, OSError) as error:
             raise Unreadable(f"the database cannot be read: {error}") from error
+        except UnicodeDecodeError as error:  # what SQLite says of a spoilt table quotes its bytes
+            raise Unreadable("the database cannot be read: its tables are spoilt") from error
