@@ -173,7 +173,10 @@ PARTS = (
     Part(
         name="one line of 500 MB",
         group="fuzz",
-        holds="in a session of each agent that writes lines: the rows about it are read, the process grows by 130 MB at most",
+        holds=(
+            "in a session of each agent that writes lines: the rows about it are read, the process grows by "
+            "130 MB at most"
+        ),
         cases=1 + len(OF_LINES),
         check=huge,
     ),
