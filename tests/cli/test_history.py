@@ -14,6 +14,7 @@ import pytest
 
 from job_builders import task_of
 from nightschool.adapters.sqlite_store import SqliteStore
+from nightschool.cli import diff
 from nightschool.cli.app import run
 from nightschool.cli.run import told
 from nightschool.core.cycles import CycleReport
@@ -21,6 +22,7 @@ from nightschool.core.jobs import Delivered, Finished, LostTry, Reason, Reservat
 from nightschool.core.trials import Arm
 from nightschool.core.values import digest_of
 from nightschool.rules.bare import use_alone
+from nightschool.rules.compared import Changed
 from report_builders import PNPM, REPORT
 
 Ask = Callable[..., Any]
@@ -274,3 +276,14 @@ def test_what_runs_now_is_known_by_its_lock(
         found = ask("history", "--all-projects")["without_report"]
         assert [one["over"] for one in found] == [True, True, True]
     assert not any(row["running"] for row in ask("status")["unsettled"])
+
+
+def test_what_cycles_cost_is_compared_to_the_cent() -> None:
+    """The difference is that of the figures beside it, with its sign, and no rest of a sum of fractions."""
+    more = Changed(name="dollars", before=Decimal("7.67937000000000002"), after=Decimal("7.874475"))
+    assert diff._figure(more) == ("dollars", "$7.68", "$7.87", "+$0.19")
+    less = Changed(
+        name="dollars", before=Decimal("0.98293499999999999"), after=Decimal("0.59617499999999999")
+    )
+    assert diff._figure(less) == ("dollars", "$0.98", "$0.60", "-$0.38")
+    assert diff._figure(Changed(name="tokens", before=None, after=1_527_838))[2:] == ("1,527,838", None)

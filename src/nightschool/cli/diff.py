@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -90,8 +91,11 @@ def _told(found: Comparison) -> list[Piece | str]:
 
 
 def _figure(one: Changed) -> tuple[object, ...]:
-    more = _number(one.by)
-    if one.by is not None and one.by > 0:
+    by = one.by
+    if isinstance(one.before, Decimal) and isinstance(one.after, Decimal):
+        by = round(one.after, 2) - round(one.before, 2)  # of the figures that stand beside it
+    more = _number(by)
+    if by is not None and by > 0:
         more = f"+{more}"
     return (one.name, _number(one.before), _number(one.after), more)
 
