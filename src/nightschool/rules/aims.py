@@ -98,7 +98,8 @@ def reach(*, scope: str, own: bool) -> str:
     """Why the memory file of one project, or the person's own (`own`), which is read in all their work."""
     if own:
         why = "you passed --scope user" if scope == "user" else "you did not say it in one project alone"
-        return f"{why}: to your own file, which holds for all your work"
+        way = " (--scope project: to the project's)" if scope == "auto" else ""
+        return f"{why}: to your own file, which holds for all your work{way}"
     return "you passed --scope project" if scope == "project" else "you said it in this project alone"
 
 
