@@ -8,12 +8,14 @@ from decimal import Decimal
 from pathlib import Path
 
 from cycle_builders import Place, QuickRunner, cycle_in
+from gate_builders import task, trial
 from job_builders import did, job_of
 from nightschool.adapters.agent_jobs import Tools
 from nightschool.adapters.codex.runner import CodexRunner
 from nightschool.cli.expected import agreed_before, limits_told, lines, room, unkept
 from nightschool.core.cycles import Budget, Spend
 from nightschool.core.jobs import Finished, Role, Usage
+from nightschool.core.trials import Arm
 from nightschool.wiring import Parts
 from report_builders import REPORT
 
@@ -68,7 +70,13 @@ def test_consent_is_to_one_runner_one_project_and_so_much(tmp_path: Path) -> Non
         assert not agreed_before(parts, "codex", "/p"), "it started no job"
         assert not agreed_before(parts, "claude-code", "/p")
         parts.store.commit(replace(ran, cycle="n-4", project="", budget=Budget(jobs=None)))
+        assert not agreed_before(parts, "scripted", "/other"), "it tried nothing there"
+        other = replace(task("work there"), project="/other")
+        parts.store.commit(other, replace(trial(Arm.BASE, 1.0), task=other.id, cycle="n-4"))
         assert agreed_before(parts, "scripted", "/other")
+        assert agreed_before(parts, "scripted", None)
+        parts.store.commit(replace(task("work elsewhere"), project="/new"))
+        assert not agreed_before(parts, "scripted", None), "a project that came since"
 
 
 def test_a_limit_that_is_no_limit_allows_more() -> None:

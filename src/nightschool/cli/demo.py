@@ -228,10 +228,12 @@ def _proposal(parts: Parts, draft_id: str) -> _Shown:
 
 def _examined(shown: _Shown) -> list[Piece | str]:
     from nightschool.cli.verdicts import curve, scores  # noqa: PLC0415
-    from nightschool.rules.telling import figures  # noqa: PLC0415
+    from nightschool.core.trials import SIDE_CHECKS  # noqa: PLC0415
+    from nightschool.rules.telling import counted, figures  # noqa: PLC0415
 
     verdict, moment = shown.verdict, shown.draft.edits[0].moment
-    guards = f"{len(verdict.guards)} guard tasks, none harmed" if verdict.guards else "no guard task"
+    able = sum(guard.could_show for guard in verdict.guards if guard.task != SIDE_CHECKS)
+    guards = f"{counted(able, 'guard task')} unharmed" if able else "no guard task"
     return [
         f"4. Proposal {shown.draft.id}, in the person's own words (session {moment.session}):",
         Diff(shown.diff),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nightschool.core.errors import AuthenticationFailed, RunnerUnusable, SandboxUnavailable
 
 if TYPE_CHECKING:
+    from nightschool.core.cycles import CycleReport
     from nightschool.core.ports import Runner
     from nightschool.rules.limits import Room
     from nightschool.settings import Settings
@@ -145,20 +146,32 @@ def agreed_before(parts: Parts, runner: str, pool: str | None) -> bool:
     as much as those of now. One that had nothing to practise was no consent to pay, and a free apprentice's
     is none to pay an agent."""
     from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no core
-    from nightschool.core.tasks import roots_in  # noqa: PLC0415
+    from nightschool.core.tasks import Task, roots_in  # noqa: PLC0415
 
     budget, model = parts.settings.limits.budget, parts.settings.model
     known = [
-        report.roots
+        report
         for report in parts.store.find(CycleReport)
         if report.spend.jobs
         and (report.runner, report.model) == (runner, model)
         and budget.within(report.budget)
     ]
-    if None in known:
-        return True
+    practised: set[str] = set()
+    for report in known:
+        practised |= _practised(parts, report) if report.roots is None else report.roots
     roots = roots_in(pool)
-    return roots is not None and all(any(root in (one or ()) for one in known) for root in roots)
+    if roots is None:
+        roots = frozenset(task.project for task in parts.store.find(Task))
+    return bool(roots) and roots <= practised
+
+
+def _practised(parts: Parts, report: CycleReport) -> set[str]:
+    """The projects that a run over all of them tried tasks of: no word was given for one that came later."""
+    from nightschool.core.tasks import Task  # noqa: PLC0415 - help needs no core
+    from nightschool.core.trials import Trial  # noqa: PLC0415
+
+    tried = {trial.task for trial in parts.store.find(Trial) if trial.cycle == report.cycle}
+    return {task.project for task in parts.store.find(Task) if task.id in tried}
 
 
 def _jobs(least: int, jobs: int) -> str:
