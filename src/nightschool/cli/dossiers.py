@@ -165,13 +165,13 @@ def shown_status(case: Dossier, parts: Parts) -> str:
     if other is not None:
         return f"superseded by {other.draft.id}"
     status = "not examined yet" if case.status is Status.DRAFT else str(case.status)
+    if case.status is Status.IN_REVIEW and case.verdict is not None and case.verdict.unguarded:
+        status += ", other work not tried"
     state = of_case(case, parts.store, parts.live)
     if state in SINCE:
         return f"{status}, {SINCE[state]}"
     pin = case.status in WAITING | {Status.DRAFT} and _pin(case, parts)
-    bare = case.status is Status.IN_REVIEW and case.verdict is not None and case.verdict.unguarded
-    told = f"{status}{', stale' if is_stale(case, parts) else ''}{', pinned' if pin else ''}"
-    return f"{told} (other work not tried)" if bare else told
+    return f"{status}{', stale' if is_stale(case, parts) else ''}{', pinned' if pin else ''}"
 
 
 def _pin(case: Dossier, parts: Parts) -> Pin | None:
