@@ -84,6 +84,7 @@ def propose(runner: FakeRunner, given: Material, store: MemoryStore, *, budget: 
     replay = replay_of(door_of(runner, store), store)
     return Consolidate(
         ask=replay.ask,
+        known=replay.door.known,
         practice=replay,
         store=store,
         clock=FakeClock(),
@@ -218,6 +219,22 @@ def test_two_bad_replies_give_no_draft() -> None:
     assert (proposed.draft, proposed.code) == (None, "no-edit")
     assert "twice" in proposed.why
     assert 'no JSON object with the key "edits"' in proposed.why
+    assert "Answer again" not in proposed.why, "that is for the model"
+
+
+@pytest.mark.parametrize("bad", ["no list", reply(), reply(ADD | {"turn": 99})])
+def test_a_bad_answer_does_not_stand_for_ever(bad: str) -> None:
+    """The next run asks anew where an answer could not be read, was empty, or was not taken, up to a bound;
+    what was bought is not bought again."""
+    store, runner = MemoryStore(), agent(bad)
+    told = [propose(runner, material(), store) for _ in range(4)]
+    a_run = 2 if bad == "no list" else 1
+    assert len(edit_jobs(runner)) == 3 * a_run, "the fourth run asks no more"
+    assert ["asks anew" in one.why for one in told] == [True, True, False, False]
+    assert "3 runs asked" in told[3].why
+    store, runner = MemoryStore(), agent(*[bad] * a_run, reply(ADD))
+    assert propose(runner, material(), store).draft is None
+    assert propose(runner, material(), store).draft is not None
 
 
 @pytest.mark.parametrize(
@@ -250,7 +267,7 @@ def test_an_editor_may_change_nothing() -> None:
     """An empty list of edits is an answer: no draft, and the report says so."""
     proposed = propose(agent(reply()), material(), MemoryStore())
     assert (proposed.draft, proposed.code) == (None, "no-edit")
-    assert proposed.why == "the editor saw nothing to change"
+    assert proposed.why.startswith("the editor saw nothing to change")
 
 
 def test_refused_edits_are_kept_with_their_reasons() -> None:
@@ -373,6 +390,7 @@ def test_attempts_of_before_are_shown_as_they_were() -> None:
     replay = replay_of(door, store)
     Consolidate(
         ask=replay_of(door_of(later, MemoryStore()), MemoryStore()).ask,
+        known=lambda _: None,
         practice=replay,
         store=store,
         clock=FakeClock(),

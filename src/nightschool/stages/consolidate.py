@@ -36,6 +36,8 @@ TRAIN_TASKS = 4
 """So many train tasks are practised for one candidate: enough to see it fail, cheap on every run."""
 REPLY_CHARACTERS = 200_000
 """An answer that is longer is no list of a few edits."""
+SITTINGS = 3
+"""So many runs ask the editor about the same material, until an answer gives an edit."""
 TRACE_CHARACTERS = 40_000
 """What of one trace an editor is given; the whole outcome stays in the store."""
 
@@ -113,6 +115,8 @@ class Consolidate:
     """The improver that edits one memory file or skill."""
 
     ask: Callable[[Job], Outcome]
+    known: Callable[[Job], Outcome | None]
+    """What a job of before answered."""
     practice: Practice
     store: Store
     clock: Clock
@@ -145,10 +149,27 @@ class Consolidate:
             )
         if material.new is not None:
             return self._made(material, material.new)
-        edits, complaint = self._edits(material, failures)
-        if complaint is not None:
-            return Proposed(draft=None, code="no-edit", why=complaint)
-        return self._draft(material, edits, trials)
+        return self._asked(material, failures, trials)
+
+    def _asked(self, material: Material, failures: Sequence[Trial], trials: Sequence[Trial]) -> Proposed:
+        """A bad answer of an earlier run does not stand for ever: this one asks anew. What a person turned
+        down is another thing: who says it again is asked no more."""
+        proposed = Proposed(draft=None, code="no-edit", why="")
+        for sitting in range(SITTINGS):
+            edits, complaint, fresh = self._edits(material, failures, sitting)
+            if complaint is None:
+                proposed = self._draft(material, edits, trials)
+            else:
+                proposed = Proposed(draft=None, code="no-edit", why=complaint)
+            again = proposed.refused and {item.code for item in proposed.refused} == {"repeats-rejected"}
+            if proposed.draft is not None or again:
+                return proposed
+            if fresh and sitting + 1 < SITTINGS:
+                return replace(proposed, why=f"{proposed.why}; the next run asks anew")
+        ended = (
+            f"{SITTINGS} runs asked, so it is asked no more: another model may know better (`--model NAME`)"
+        )
+        return replace(proposed, why=f"{proposed.why}; {ended}")
 
     def _last_loss(self, trials: Sequence[Trial]) -> str:
         """What the last of the lost tries died of, in the words that the door redacted."""
@@ -156,24 +177,30 @@ class Consolidate:
         lost = [one for one in self.store.find(LostTry, owner=self.cycle) if one.key in jobs]
         return f"{lost[-1].reason}: {lost[-1].message}" if lost else "no try is on record"
 
-    def _edits(self, material: Material, failures: Sequence[Trial]) -> tuple[tuple[Edit, ...], str | None]:
-        """The editor's edits, or why there are none. One retry with the exact error."""
+    def _edits(
+        self, material: Material, failures: Sequence[Trial], sitting: int
+    ) -> tuple[tuple[Edit, ...], str | None, bool]:
+        """The editor's edits, or why there are none, and whether it was asked now. One retry with the exact
+        error."""
         prompt = load("edit")
-        complaint = ""
+        complaint, wrong, fresh = "", "", False
         for repeat in range(2):
             self.practice.tell(
                 "editing: rules are written from your words" + (", once more" if repeat else "")
             )
-            outcome = self.ask(self._job(material, failures, prompt, complaint, repeat))
+            job = self._job(material, failures, prompt, complaint, 2 * sitting + repeat)
+            fresh = self.known(job) is None or fresh
+            outcome = self.ask(job)
             if isinstance(outcome, Failed):
-                return (), f"the editor failed: {outcome.reason}: {outcome.message}"
+                return (), f"the editor failed: {outcome.reason}: {outcome.message}", fresh
             try:
                 edits = parse_reply(outcome.reply, material.candidate)
             except ValueError as error:
+                wrong = str(error)
                 complaint = f"\nYour last answer could not be read: {error}\nAnswer again.\n"
                 continue
-            return edits, None if edits else "the editor saw nothing to change"
-        return (), f"the editor's answer could not be read, twice: {complaint.strip()}"
+            return edits, None if edits else "the editor saw nothing to change", fresh
+        return (), f"the editor's answer could not be read, twice: {wrong}", fresh
 
     def _job(
         self, material: Material, failures: Sequence[Trial], prompt: Prompt, complaint: str, repeat: int

@@ -331,6 +331,7 @@ class Cycle:
         terms = self.own.get(candidate.project)
         improver = Consolidate(
             ask=practice.ask,
+            known=self.door.known,
             practice=practice,
             store=self.store,
             clock=self.clock,
