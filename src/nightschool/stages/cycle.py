@@ -45,7 +45,7 @@ from nightschool.stages.calibrate import Calibration
 from nightschool.stages.consolidate import Consolidate, Material, Proposed, proposed_harness
 from nightschool.stages.door import Door
 from nightschool.stages.examine import Exam, examine, without_holdout
-from nightschool.stages.harvest import HarvestRequest, cursors_kept
+from nightschool.stages.harvest import HarvestRequest
 from nightschool.stages.ledger import spent
 from nightschool.stages.mine import Mined, holdout_of
 from nightschool.stages.noting import edit_jobs, losses, practised, quiet, said_twice, stale, stopped, tries
@@ -53,6 +53,7 @@ from nightschool.stages.numbers import give, holding_number
 from nightschool.stages.outlook import Foresight, Outlook, Remembered
 from nightschool.stages.prepare import Preparation, Prepared
 from nightschool.stages.publish import adopt_unattended
+from nightschool.stages.refused_login import cursors_kept
 from nightschool.stages.releases import recover
 from nightschool.stages.replay import Replay
 from nightschool.stages.set_ups import SetUps, Stop

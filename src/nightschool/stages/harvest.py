@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 from nightschool.core.cursors import of_part, stamp_of
-from nightschool.core.errors import AuthenticationFailed, UserError
+from nightschool.core.errors import UserError
 from nightschool.core.forgetting import Skipped, Thing, trace_of
 from nightschool.core.ports import Clock, Store, TranscriptSource, Unchanged
 from nightschool.core.sessions import (
@@ -32,7 +31,6 @@ AT_ONCE = 64
 """Records in a transaction: a file's session and cursor always go together."""
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
-Cursor = TypeVar("Cursor", Offset, Window)
 Enough = Callable[[Sequence[Session]], bool]
 """Whether what is known is enough to learn from."""
 
@@ -133,6 +131,8 @@ def harvest(
         try:
             run.look()
             begins = run.read_windows(now, enough)
+            if run.look_where_work_was_met():
+                begins = run.read_windows(now, enough)
         except KeyboardInterrupt:
             run.flush()  # what was read is kept, also of a part that was not yet full
             raise
@@ -155,6 +155,7 @@ class _Run:
     left_out: list[LeftOut] = field(default_factory=list)
     unstored: dict[str, Record] = field(default_factory=dict)
     skipped: dict[str, Skipped] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
     unchanged: int = 0
     files: int = 0
 
@@ -163,7 +164,23 @@ class _Run:
         self.stamps = dict(self.store.beside(Offset, "stamp"))
         for source in self.sources.values():
             self.skipped |= {known.file: known for known in self.store.find(Skipped, owner=source.name)}
-        for source, ref in self._found():
+        self._look(self.request.roots)
+
+    def look_where_work_was_met(self) -> bool:
+        """Whether more waits in projects that were met only now: some agents keep their sessions there."""
+        roots, waited, unchanged = self.request.roots, len(self.waiting), self.unchanged
+        met = {one.project for one in self.sessions.values() if one.project} - set(roots.projects)
+        if roots.explicit or not met:
+            return False
+        self._look(replace(roots, projects=tuple(sorted(met))))
+        self.unchanged = unchanged  # all but those were counted
+        return len(self.waiting) > waited
+
+    def _look(self, roots: Roots) -> None:
+        for source, ref in self._found(roots):
+            if ref.id in self.seen:
+                continue
+            self.seen.add(ref.id)
             if self._passes_over(ref):
                 continue
             if self.request.roots.explicit and not self._remembers(ref):
@@ -193,15 +210,15 @@ class _Run:
         self.left_out.append(LeftOut(path=in_text(ref.path), reason=known.reason, detail="as before"))
         return True
 
-    def _found(self) -> Iterable[tuple[TranscriptSource, TranscriptRef]]:
-        if not self.request.roots.explicit or not self.request.recognise:
+    def _found(self, roots: Roots) -> Iterable[tuple[TranscriptSource, TranscriptRef]]:
+        if not roots.explicit or not self.request.recognise:
             for source in self.sources.values():
-                found = source.discover(self.request.roots, self._unchanged(source))
+                found = source.discover(roots, self._unchanged(source))
                 yield from ((source, ref) for ref in found)
             return
         places: dict[str, dict[str, list[TranscriptRef]]] = {}
         for name, source in self.sources.items():
-            for ref in source.discover(self.request.roots):
+            for ref in source.discover(roots):
                 places.setdefault(ref.path, {}).setdefault(name, []).append(ref)
         for path in sorted(places):
             refs = places[path]
@@ -216,7 +233,10 @@ class _Run:
         begin, stamps = of_part(source.name, ""), self.stamps
 
         def unchanged(path: str, size: int, mtime: int) -> bool:
-            known = stamps.get(begin + (path if path.isascii() else in_text(path)))
+            cursor = begin + (path if path.isascii() else in_text(path))
+            if cursor in self.seen:
+                return True  # looked at already, and perhaps read since
+            known = stamps.get(cursor)
             same = known is not None and known == stamp_of(size, mtime)
             self.unchanged += same
             return same
@@ -423,24 +443,3 @@ def _left_out(session: Session, reason: str) -> LeftOut:
         tool_errors=session.tool_errors,
         refusals=session.refusals,
     )
-
-
-@contextmanager
-def cursors_kept(store: Store) -> Iterator[None]:
-    """Gives the cursors back as they were if the login turns out to be refused: then nothing was learned
-    from what was read, and the next run has to see it again."""
-    offsets, windows = store.find(Offset), store.find(Window)
-    try:
-        yield
-    except AuthenticationFailed:
-        _restore(store, Offset, offsets)
-        _restore(store, Window, windows)
-        raise
-
-
-def _restore(store: Store, kind: type[Cursor], before: Sequence[Cursor]) -> None:
-    known = {record.id for record in before}
-    for record in store.find(kind):
-        if record.id not in known:
-            store.remove(kind, record.id)
-    store.commit(*before)
