@@ -45,6 +45,8 @@ def test_there_is_always_a_next_step() -> None:
     assert ends(("no-train-task", None)) == "next: nightschool run  (after some more work with your agents)"
     assert ends(("already-published", "d-old")).startswith("next: nightschool run  (after")
     assert ends(("next-run", None)) == "next: nightschool run  (it goes on from here)"
+    short = replace(REPORT, learned=(PNPM,), ended_by="the limit of 40 jobs is reached")
+    assert told(short, place)[-1] == "next: nightschool run  (it goes on from here)"
     assert ends(("needs-you", None)) == "next: what is said above, then nightschool run"
 
 

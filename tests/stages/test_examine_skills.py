@@ -25,7 +25,8 @@ def test_a_skill_that_was_never_loaded_was_not_examined(chance: Chance, mode: st
     verdict = sit(exam(place=PLACE), ScriptedPractice(chance, skills=("other",)), policy=policy)
     assert (verdict.kind, verdict.code) == (VerdictKind.INVALID, "never-triggered")
     assert "did not load the skill notes in any of" in verdict.why
-    assert verdict.pairs <= 14, "it is not tried for ever"
+    assert verdict.pairs <= 6, "it is not tried for long"
+    assert "say in the description of its SKILL.md when to use it" in verdict.why
 
 
 @pytest.mark.parametrize("skills", [("notes",), ("a", "notes"), None])

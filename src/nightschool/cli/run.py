@@ -387,11 +387,15 @@ def told(report: CycleReport, place: Callable[[Target], Path]) -> list[Piece | s
 
 
 def _next(report: CycleReport) -> str:
-    """To look at first what can be adopted, then what may be; once nothing waits, when to come again."""
-    places = (CERTIFIED, SUGGESTED, {item.code for item in report.learned} - SETTLED)
-    for codes in places:
+    """To look at first what can be adopted, then an exam that a limit cut short, which the next run goes on
+    with, then what may be adopted; once nothing waits, when to come again."""
+    codes = {item.code for item in report.learned}
+    if report.ended_by and "undecided" in codes and not codes & (CERTIFIED - {"adopted"}):
+        return "next: nightschool run  (it goes on from here)"
+    places = (CERTIFIED, SUGGESTED, codes - SETTLED)
+    for some in places:
         for item in report.learned:
-            if item.draft is not None and item.code in codes - {"adopted"}:
+            if item.draft is not None and item.code in some - {"adopted"}:
                 return f"next: nightschool show {item.draft} --diff"
     if any(item.code in GOES_ON for item in report.learned):
         return "next: nightschool run  (it goes on from here)"

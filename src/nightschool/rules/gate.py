@@ -40,6 +40,9 @@ class Policy(Value):
     """Pairs without any difference, or all passed by the base, after which the exam is called invalid.
     A draft that gains 30 points differs in at least 30 % of the pairs: twelve without any have a chance
     of at most 0.7^12 = 1.4 %. A base that passes less than 78 % passes twelve of twelve in less than 5 %."""
+    unloaded_after: int = 4
+    """Pairs none of which loaded the skill that is edited, after which no more is spent. One that is loaded
+    in every second try is silent so long in 6 % of cases."""
     kind_after: int = 8
     """Pairs of one kind of task, all alike, after which no more is spent on winning it. One that differs in
     every third pair is alike so long in 4 % of cases."""
@@ -168,7 +171,7 @@ def decide(tally: Tally, terms: Terms) -> Ruling | None:
     """The ruling after these pairs; None: go on. What a skill that was never loaded showed, be it good or
     bad, is not its doing."""
     ruling = _decided(tally, terms)
-    if ruling is None and tally.pairs < terms.policy.blind_after:
+    if ruling is None and tally.pairs < terms.policy.unloaded_after:
         return None
     return never_triggered(terms, tally.pairs, tally.unloaded) or ruling
 
@@ -177,7 +180,11 @@ def never_triggered(terms: Terms, pairs: int, unloaded: int) -> Ruling | None:
     """Invalid where the draft's trials never loaded the skill that it edits."""
     if terms.skill is None or not 0 < pairs == unloaded:
         return None
-    text = f"the agent did not load the skill {terms.skill} in any of {pairs} tries with the draft"
+    text = (
+        f"the agent did not load the skill {terms.skill} in any of {counted(pairs, 'try', 'tries')} with the "
+        "edit, so the edit could not show: say in the description of its SKILL.md when to use it, or name "
+        "the skill in what you ask, then run again"
+    )
     return Ruling(kind=VerdictKind.INVALID, code="never-triggered", why=text)
 
 
