@@ -72,7 +72,7 @@ from nightschool.stages.vetting import Vetting
 AGENTS: Mapping[str, str] = {"claude-code": "claude", "codex": "codex"}
 """Runners that `auto` looks for, in this order, by the program that must be on PATH."""
 TESTED: Mapping[str, frozenset[str]] = {
-    "claude-code": frozenset({"2.1.197"}),
+    "claude-code": frozenset({"2.1.332"}),
     "codex": frozenset({"0.171.0"}),
 }
 """Versions of them that the tests run with."""

@@ -231,8 +231,9 @@ def test_the_schedule_is_looked_at(
 def test_tested_versions_are_those_that_the_tests_install() -> None:
     """The versions that `doctor` knows as tested are those of tests/agents/package.json."""
     package = json.loads((Path(__file__).parents[1] / "agents/package.json").read_text(encoding="utf-8"))
-    installed = {version for text, version in package["dependencies"].items() if "/" in text}
-    assert set(TESTED) == set(AGENTS)
+    runners = {"@anthropic-ai/claude-code": "claude-code", "@openai/codex": "codex"}
+    installed = {version for text, version in package["dependencies"].items() if text in runners}
+    assert set(TESTED) == set(AGENTS) == set(runners.values())
     assert {version for versions in TESTED.values() for version in versions} == installed
 
 

@@ -145,7 +145,8 @@ class Scan(Tokens):
     def _placed(self, kind: str, run: re.Pattern[bytes], begin: int) -> int:
         """What is secret by its place alone, unless it stands for a secret or is one of its own shape."""
         end = self._run_end(run, begin)
-        if end == begin or self._shaped(begin) or stands_for_nothing(self._text[begin:end]):
+        value = self._text[begin:end]
+        if end == begin or self._shaped(begin) or b"[secret" in value or stands_for_nothing(value):
             return begin
         return self._replace(kind, begin, end)
 
