@@ -72,6 +72,8 @@ _PAIR = re2.compile(
     rb"([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
     LATIN,
 )
+_BETWEEN = (b" ", b":", b"=", b"/", b"|", b",")
+"""What stands between a name and its value: an id, of which each row has some, holds none."""
 
 
 def without_spoken(
@@ -79,7 +81,7 @@ def without_spoken(
 ) -> bytes:
     """The text with a stand-in for each secret that its sentences name. Touches nothing else. `once` gives
     the stand-in of what may be an ordinary word or number elsewhere, and is not to be remembered."""
-    if _HINT.search(text) is None:
+    if not any(sign in text for sign in _BETWEEN) or _HINT.search(text) is None:
         return text
     spots = sorted({*_named(text), *_given(text)})
     out: list[bytes] = []
