@@ -11,11 +11,12 @@ import pytest
 
 from nightschool.adapters.claude_code.transcripts import ClaudeCodeTranscripts
 from nightschool.adapters.codex.transcripts import CodexTranscripts
-from nightschool.core.errors import Busy, UserError
+from nightschool.core.errors import Busy, NotFound, UserError
 from nightschool.core.jobs import MARKER
 from nightschool.core.ports import TellRow, TranscriptSource, Unchanged
 from nightschool.core.sessions import Offset, ReadResult, Roots, Session, TranscriptRef, Window
 from nightschool.core.values import Record
+from nightschool.stages import harvest as stage
 from nightschool.stages.harvest import LOCK, HarvestReport, HarvestRequest, harvest
 from nightschool.testing.clock import FakeClock
 from nightschool.testing.memory_store import MemoryStore
@@ -328,6 +329,32 @@ def test_a_file_that_did_not_change_is_not_even_made_a_value(home: Home) -> None
     assert texts == {grew: [f"said in {grew}", "and more"], shrank: ["less"]}
     given.clear()
     assert (again(kept).unchanged, given) == (1, [same])
+
+
+def test_what_is_stored_is_held_no_longer(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once so many bytes were read they are stored, and their sessions are read back when they are asked for,
+    in their order; in a dry run they are held."""
+    monkeypatch.setattr(stage, "MOST_AT_ONCE", 1)
+    held: list[int] = []
+
+    class Watched(MemoryStore):
+        def commit(self, *records: Record) -> None:
+            held.append(sum(isinstance(record, Session) for record in records))
+            super().commit(*records)
+
+    home.store = Watched()
+    names = [f"{number}1111111-1111-4111-8111-111111111111" for number in (1, 2, 3)]
+    for name in names:
+        home.claude(name, claude("user", 1, f"said in {name}"))
+    report = home.harvest(dry_run=True)
+    assert [one.turns[0].text for one in report.sessions] == [f"said in {name}" for name in names]
+    report = home.harvest()
+    assert held[:3] == [1, 1, 1]
+    assert [one.id for one in report.sessions] == list(report.fresh)
+    assert (report.sessions[0], len(report.sessions[1:])) == (next(iter(report.sessions)), 2)
+    home.store.remove(Session, report.fresh[0])
+    with pytest.raises(NotFound, match="forgotten while it was read"):
+        list(report.sessions)
 
 
 def test_progress_is_told(home: Home) -> None:

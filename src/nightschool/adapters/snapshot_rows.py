@@ -17,8 +17,8 @@ from nightschool.adapters.rows import Row, RowFile, Rows, kind_of, nothing_is_du
 from nightschool.core.sessions import LeftOut, Offset, TranscriptRef, in_text
 from nightschool.core.values import digest_bytes
 
-LARGEST = 256 << 20
-"""Bytes of a document: it is held whole while it is read."""
+LARGEST = 32 << 20
+"""Bytes of a document: it is held whole while it is read, and takes up to seven times as much."""
 
 
 @dataclass(slots=True, kw_only=True)

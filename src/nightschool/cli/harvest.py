@@ -19,7 +19,7 @@ from nightschool.cli.render import Line, Piece, Table
 from nightschool.core.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from nightschool.core.sessions import Session
@@ -107,14 +107,13 @@ def harvest(  # noqa: PLR0913 - one parameter an option
         lines = Stream(out, lambda one: _plain_row(one, rooted), lambda one: within(one, begins), words)
         report = while_busy(lambda: _read(parts, request, out, lines if stream else None), out)
         every = bool(everything or begins) and not named
-        # Where there is nothing to tell of, nothing is compared: ten thousand sessions take a second.
-        known = _known(parts, report) if every or report.sessions else []
-        wanted = known if every else report.sessions
-        listed = [session for session in wanted if within(session, begins)]
         if stream:
             out.note(*forgotten)
-            lines.rest(listed, report.left_out)
+            lines.rest(_one_by_one(parts) if every else report.sessions, report.left_out)
             return ExitCode.DONE
+        # Where there is nothing to tell of, nothing is compared: ten thousand sessions take a second.
+        known = _known(parts, report) if every or report.sessions else []
+        listed = [session for session in (known if every else report.sessions) if within(session, begins)]
         rows = _rows(listed, known, rooted, words)
     told = _document(report, rows, forgotten)
     return out.result(told, [*forgotten, *_pieces(report, rows, told["new"], dry_run=dry_run)])
@@ -233,6 +232,15 @@ def _known(parts: Parts, report: HarvestReport) -> list[Session]:
 
     stored = {one.id: one for one in parts.store.find(Session) if one.source in parts.settings.sources}
     return in_order({**stored, **{one.id: one for one in report.sessions}}.values())
+
+
+def _one_by_one(parts: Parts) -> Iterator[Session]:
+    """All sessions of the chosen agents, never those of two projects at once."""
+    from nightschool.core.sessions import Session  # noqa: PLC0415
+
+    for project in parts.store.owners(Session):
+        stored = parts.store.find(Session, project)
+        yield from (session for session in stored if session.source in parts.settings.sources)
 
 
 def _rows(

@@ -85,7 +85,7 @@ class Stream:
     def rest(self, sessions: Iterable[Session], left_out: Iterable[LeftOut]) -> None:
         """What was known before, and what was left out unopened."""
         for session in sessions:
-            if session.id not in self.told:
+            if session.id not in self.told and self.wanted(session):
                 self.session(session, new=False)
         self.left_out(left_out)
 

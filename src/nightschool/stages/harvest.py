@@ -24,11 +24,13 @@ from nightschool.core.sessions import (
 )
 from nightschool.core.values import Record, Value
 from nightschool.rules.ignoring import BAD_SETTINGS, Ignoring, Why
+from nightschool.stages.stored import Told
 from nightschool.stages.veil import Veil, unveiled
 
 LOCK = "harvest"
-AT_ONCE = 64
-"""Records in a transaction: a file's session and cursor always go together."""
+AT_ONCE, MOST_AT_ONCE = 64, 16_000_000
+"""Records, and bytes of what they were read from, in a transaction: a file's session and cursor always go
+together. What is stored is held no longer."""
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Enough = Callable[[Sequence[Session]], bool]
@@ -81,8 +83,9 @@ class HarvestRequest(Value):
 class HarvestReport(Value):
     """What a harvest gave."""
 
-    sessions: tuple[Session, ...]
-    """Each session that has something new, whole; of files that a person named also those without."""
+    sessions: Sequence[Session]
+    """Each session that has something new, whole; of files that a person named also those without. They are
+    read from the store when they are asked for, one by one."""
     left_out: tuple[LeftOut, ...]
     files: int
     """Read, or tried to."""
@@ -151,9 +154,14 @@ class _Run:
     """By the id of each cursor what its file looked like. The cursors are read of what changed."""
     waiting: list[tuple[TranscriptSource, TranscriptRef]] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
+    """Those that are not stored yet; in a dry run all."""
+    told: dict[str, tuple[datetime, str]] = field(default_factory=dict)
+    """All that are to be told of, with what puts them in order."""
     fresh: set[str] = field(default_factory=set)
     left_out: list[LeftOut] = field(default_factory=list)
     unstored: dict[str, Record] = field(default_factory=dict)
+    size: int = 0
+    """Bytes that were read since something was stored."""
     skipped: dict[str, Skipped] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     unchanged: int = 0
@@ -319,6 +327,7 @@ class _Run:
         self.files += 1
         known = 0 if before is None or result.restarted else before.size
         size = 0 if ref.part else max(0, ref.size - known)
+        self.size += size
         return size, self._taken(ref, result, before)
 
     def _taken(self, ref: TranscriptRef, result: ReadResult, before: Offset | None) -> Session | None:
@@ -348,6 +357,7 @@ class _Run:
             self._keep(None, result.offset)  # only touched: there is nothing new in it
             return None
         self.sessions[whole.id] = whole
+        self.told[whole.id] = _age(whole)
         self._keep(whole, result.offset)
         return whole if whole.id in self.fresh else None
 
@@ -357,6 +367,7 @@ class _Run:
         if self.request.dry_run:
             return
         self.sessions.pop(session.id, None)
+        self.told.pop(session.id, None)
         self.unstored.pop(f"session {session.id}", None)
         file = trace_of(Thing.FILE, ref.id)
         self.unstored[f"skipped {file}"] = Skipped(
@@ -379,7 +390,7 @@ class _Run:
         self.unstored[f"offset {offset.id}"] = offset
         if self.skipped and (known := self.skipped.pop(trace_of(Thing.FILE, offset.id), None)) is not None:
             self.store.remove(Skipped, known.id)
-        if len(self.unstored) >= AT_ONCE:
+        if len(self.unstored) >= AT_ONCE or self.size >= MOST_AT_ONCE:
             self.flush()
 
     def flush(self) -> None:
@@ -387,6 +398,9 @@ class _Run:
         if self.unstored:
             self.store.commit(*self.unstored.values())
             self.unstored.clear()
+        if not self.request.dry_run:
+            self.sessions.clear()
+        self.size = 0
 
     def _remembers(self, ref: TranscriptRef) -> bool:
         """Whether the store has the session that a file gave. Of one that did not change it is told."""
@@ -396,19 +410,19 @@ class _Run:
         name = "" if cursor is None else cursor.session
         known = self.store.get(Session, f"{ref.source}:{name}") if name else None
         if known is not None and self.stamps[ref.id] == ref.stamp:
-            self.sessions.setdefault(known.id, known)
+            self.told[known.id] = _age(known)
         return known is not None
 
     def report(self, begins: datetime | None) -> HarvestReport:
-        ordered = in_order(self.sessions.values())
+        ordered = sorted(self.told, key=self.told.__getitem__)
         return HarvestReport(
-            sessions=tuple(ordered),
+            sessions=Told(ordered, self.sessions, self.store) if ordered else (),
             left_out=tuple(self.left_out),
             files=self.files,
             unchanged=self.unchanged,
             postponed=len(self.waiting),
             looked_back_to=begins,
-            fresh=tuple(session.id for session in ordered if session.id in self.fresh),
+            fresh=tuple(name for name in ordered if name in self.fresh),
             counts=tuple(sorted(Counter(out.reason for out in self.left_out).items())),
         )
 
@@ -422,7 +436,11 @@ def _joined(known: Session | None, part: Session, result: ReadResult) -> Session
 
 def in_order(sessions: Iterable[Session]) -> list[Session]:
     """The oldest first."""
-    return sorted(sessions, key=lambda session: (session.started_at or _BEGINNING, session.id))
+    return sorted(sessions, key=_age)
+
+
+def _age(session: Session) -> tuple[datetime, str]:
+    return session.started_at or _BEGINNING, session.id
 
 
 def _unwanted(session: Session) -> str | None:

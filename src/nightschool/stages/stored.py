@@ -1,0 +1,45 @@
+"""Sessions that were read, each read back from the store when it is asked for.
+
+Relieves `harvest`: what gigabytes hold is not held at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
+
+from nightschool.core.errors import NotFound
+from nightschool.core.ports import Store
+from nightschool.core.sessions import Session
+
+
+class Told(Sequence[Session]):
+    """In the order of their ids as given. `held` are those that no store has."""
+
+    def __init__(self, ids: Sequence[str], held: Mapping[str, Session], store: Store) -> None:
+        self.ids = tuple(ids)
+        self._held = held
+        self._store = store
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Session]:
+        return map(self._read, self.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> Session: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Session]: ...
+
+    def __getitem__(self, at: int | slice) -> Session | Sequence[Session]:
+        if isinstance(at, slice):
+            return Told(self.ids[at], self._held, self._store)
+        return self._read(self.ids[at])
+
+    def _read(self, name: str) -> Session:
+        found = self._held.get(name) or self._store.get(Session, name)
+        if found is None:
+            raise NotFound(f"session {name} was forgotten while it was read; read again")
+        return found
