@@ -15,7 +15,7 @@ import pytest
 from nightschool.cli.app import run
 from nightschool.cli.harvested import Reading, summary
 from nightschool.cli.output import Output
-from nightschool.stages.harvest import Step
+from nightschool.stages.told import Step
 
 Lines = Callable[..., list[dict[str, Any]]]
 

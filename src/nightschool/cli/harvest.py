@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from nightschool.core.sessions import Session
     from nightschool.rules.words import Words
-    from nightschool.stages.harvest import HarvestReport, HarvestRequest, Step
+    from nightschool.stages.harvest import HarvestReport, HarvestRequest
+    from nightschool.stages.told import Step
     from nightschool.wiring import Parts
 
 Paths = Annotated[

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nightschool.cli.output import Output, Steps
     from nightschool.core.sessions import LeftOut, Session
     from nightschool.rules.words import Words
-    from nightschool.stages.harvest import Step
+    from nightschool.stages.told import Step
 
 MEGABYTE = 1_000_000
 

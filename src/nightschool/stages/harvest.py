@@ -24,35 +24,17 @@ from nightschool.core.sessions import (
 )
 from nightschool.core.values import Record, Value
 from nightschool.rules.ignoring import BAD_SETTINGS, Ignoring, Why
-from nightschool.stages.stored import Told
+from nightschool.stages.told import Progress, Step, Told
 from nightschool.stages.veil import Veil, unveiled
 
 LOCK = "harvest"
 AT_ONCE, MOST_AT_ONCE = 64, 16_000_000
-"""Records, and bytes of what they were read from, in a transaction: a file's session and cursor always go
-together. What is stored is held no longer."""
+"""Records, and bytes that they were read from, in a transaction: a file's session and cursor go together."""
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
+Found = tuple[TranscriptSource, TranscriptRef]
 Enough = Callable[[Sequence[Session]], bool]
 """Whether what is known is enough to learn from."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step(Value):
-    """One more file is done."""
-
-    done: int
-    """Files so far, of `total` that are known of now."""
-    total: int
-    source: str
-    size: int
-    """Bytes that were new in it; 0 where it holds several sessions, and it is not known which are whose."""
-    session: Session | None
-    """Whole, where it has something new. It comes again if a later file has more of it."""
-    left_out: tuple[LeftOut, ...]
-
-
-Progress = Callable[[Step], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +134,7 @@ class _Run:
     progress: Progress | None
     stamps: dict[str, str] = field(default_factory=dict)
     """By the id of each cursor what its file looked like. The cursors are read of what changed."""
-    waiting: list[tuple[TranscriptSource, TranscriptRef]] = field(default_factory=list)
+    waiting: list[Found] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
     """Those that are not stored yet; in a dry run all."""
     told: dict[str, tuple[datetime, str]] = field(default_factory=dict)
@@ -164,6 +146,8 @@ class _Run:
     """Bytes that were read since something was stored."""
     skipped: dict[str, Skipped] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
+    met: set[str] = field(default_factory=set)
+    """Folders in which work was done, by what was read."""
     unchanged: int = 0
     files: int = 0
 
@@ -172,20 +156,22 @@ class _Run:
         self.stamps = dict(self.store.beside(Offset, "stamp"))
         for source in self.sources.values():
             self.skipped |= {known.file: known for known in self.store.find(Skipped, owner=source.name)}
-        self._look(self.request.roots)
+        self._look(self.request.roots, tuple(self.sources.values()))
 
     def look_where_work_was_met(self) -> bool:
         """Whether more waits in projects that were met only now: some agents keep their sessions there."""
         roots, waited, unchanged = self.request.roots, len(self.waiting), self.unchanged
-        met = {one.project for one in self.sessions.values() if one.project} - set(roots.projects)
-        if roots.explicit or not met:
+        more = replace(roots, projects=tuple(sorted(self.met - set(roots.projects))))
+        if roots.explicit or not more.projects:
             return False
-        self._look(replace(roots, projects=tuple(sorted(met))))
+        # Where no folder is added nothing is listed a second time: there may be ten thousand files.
+        there = [one for one in self.sources.values() if set(one.folders(more)) - set(one.folders(roots))]
+        self._look(more, there)
         self.unchanged = unchanged  # all but those were counted
         return len(self.waiting) > waited
 
-    def _look(self, roots: Roots) -> None:
-        for source, ref in self._found(roots):
+    def _look(self, roots: Roots, sources: Sequence[TranscriptSource]) -> None:
+        for source, ref in self._found(roots, sources):
             if ref.id in self.seen:
                 continue
             self.seen.add(ref.id)
@@ -218,9 +204,9 @@ class _Run:
         self.left_out.append(LeftOut(path=in_text(ref.path), reason=known.reason, detail="as before"))
         return True
 
-    def _found(self, roots: Roots) -> Iterable[tuple[TranscriptSource, TranscriptRef]]:
+    def _found(self, roots: Roots, sources: Sequence[TranscriptSource]) -> Iterable[Found]:
         if not roots.explicit or not self.request.recognise:
-            for source in self.sources.values():
+            for source in sources:
                 found = source.discover(roots, self._unchanged(source))
                 yield from ((source, ref) for ref in found)
             return
@@ -358,6 +344,7 @@ class _Run:
             return None
         self.sessions[whole.id] = whole
         self.told[whole.id] = _age(whole)
+        self.met |= {whole.project} if whole.project else set()
         self._keep(whole, result.offset)
         return whole if whole.id in self.fresh else None
 

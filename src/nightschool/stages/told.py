@@ -1,16 +1,36 @@
-"""Sessions that were read, each read back from the store when it is asked for.
+"""What a harvest tells on its way and gives at its end. What gigabytes hold is not held at once.
 
-Relieves `harvest`: what gigabytes hold is not held at once.
+Relieves `harvest`, which reads and stores it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import overload
 
 from nightschool.core.errors import NotFound
 from nightschool.core.ports import Store
-from nightschool.core.sessions import Session
+from nightschool.core.sessions import LeftOut, Session
+from nightschool.core.values import Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Value):
+    """One more file is done."""
+
+    done: int
+    """Files so far, of `total` that are known of now."""
+    total: int
+    source: str
+    size: int
+    """Bytes that were new in it; 0 where it holds several sessions, and it is not known which are whose."""
+    session: Session | None
+    """Whole, where it has something new. It comes again if a later file has more of it."""
+    left_out: tuple[LeftOut, ...]
+
+
+Progress = Callable[[Step], None]
 
 
 class Told(Sequence[Session]):
