@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from corpus import absent, counted
 from cycle_builders import tree
+from nightschool.adapters import databases
 from nightschool.adapters.opencode.transcripts import OpenCodeTranscripts
 from nightschool.adapters.sqlite_store import SqliteStore
 from nightschool.core.jobs import MARKER
@@ -170,6 +173,39 @@ def test_a_writer_that_died_leaves_its_log_to_be_read(database: Store, home: Pat
     before = tree(tmp_path / "dead")
     assert words(found(tmp_path / "dead")["ses_a"]) == ["go"]
     assert tree(tmp_path / "dead") == before
+
+
+def test_a_database_whose_writer_died_is_copied_once(
+    database: Store, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many sessions it has. The copy goes once there is another; one that fits nowhere is told with
+    its size, and leaves nothing."""
+    database.session("ses_a")
+    database.session("ses_b")
+    (place := tmp_path / "place").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    dead = []
+    for name in ("one", "other"):
+        dead.append(tmp_path / name / ".local/share/opencode")
+        dead[-1].mkdir(parents=True)
+        for ending in ("", "-wal"):
+            shutil.copyfile(f"{database.path}{ending}", dead[-1] / f"opencode.db{ending}")
+    copies = set()
+    for name in ("one", "one", "other"):
+        assert set(found(tmp_path / name)) == {"ses_a", "ses_b"}
+        (copy,) = place.iterdir()
+        copies.add(copy)
+    assert len(copies) == 2
+    databases._copied.cache_clear()
+    assert list(place.iterdir()) == []
+    monkeypatch.setattr(shutil, "copyfile", _full)
+    (told,) = (SOURCE.read(ref, None) for ref in SOURCE.discover(Roots(home=str(tmp_path / "one"))))
+    assert "no copy of it (0 MiB: its writer died) fits into" in told.left_out[0].detail
+    assert list(place.iterdir()) == []
+
+
+def _full(_from: str, _to: str) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_database_at_rest_gets_no_file_beside_it(database: Store, home: Path) -> None:
