@@ -47,6 +47,9 @@ _NAME = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 """A session's id at the end of a file's name."""
 
 
+_PATHS = re.compile(r"[\w./-]+")
+
+
 @dataclass(slots=True)
 class Carry:
     """What the rows read so far decide for those to come. An agent adds what its own records need."""
@@ -364,6 +367,18 @@ class Reading(ABC, Generic[C]):
         place = "" if found.offset is None else f"{self._file.counted} {found.offset}: "
         other = "" if found.path == self._file.path else f"{self._talk.short(found.path)}: "
         return f"{other}{place}{found.detail}"
+
+
+def skills_opened(text: str) -> tuple[str, ...]:
+    """The skills whose files a command line, or a path, names: some agents load a skill by reading it."""
+    found = dict[str, None]()
+    for path in _PATHS.findall(text):
+        folder, opened, _ = path.rpartition("/SKILL.md")
+        _, among, below = folder.partition("skills/")
+        name = below.rpartition("/")[2]
+        if opened and among and name:
+            found[name] = None
+    return tuple(found)
 
 
 def _total(parts: Iterable[object]) -> int | None:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from nightschool.core.tags import outside_tags
 from nightschool.rules.words import ACKNOWLEDGEMENTS
 
 LIMIT = 20_000
@@ -60,7 +61,9 @@ _TOKEN = re.compile(rf"[{_SCRIPT_WITHOUT_SPACES}]+|(?:(?![{_SCRIPT_WITHOUT_SPACE
 
 def is_injected(text: str) -> bool:
     """Whether the whole row was put there by the agent's host, not by a person (B02)."""
-    return text.lstrip().startswith(_INJECTED) or (bool(text.strip()) and not _outside_tags(text).strip())
+    return text.lstrip().startswith(_INJECTED) or (
+        bool(text.strip()) and not outside_tags(text, _OPEN_TAG).strip()
+    )
 
 
 def is_slash_command(text: str) -> bool:
@@ -71,7 +74,7 @@ def is_slash_command(text: str) -> bool:
 def request_text(text: str) -> str:
     """What the person wrote to the agent, pasted parts too, without injected blocks."""
     head = text.find(_REQUEST_HEAD)
-    return _outside_tags(text if head < 0 else text[head + len(_REQUEST_HEAD) :]).strip()
+    return outside_tags(text if head < 0 else text[head + len(_REQUEST_HEAD) :], _OPEN_TAG).strip()
 
 
 def own_words(text: str) -> str:
@@ -146,23 +149,6 @@ def _tokens(text: str) -> Iterator[str]:
 
 def _spaceless(text: str) -> bool:
     return not text.isascii() and _SPACELESS.search(text) is not None
-
-
-def _outside_tags(text: str) -> str:
-    """The text without `<some-tag>...</some-tag>`. Linear: a tag that is never closed is looked for once."""
-    kept: list[str] = []
-    at, unclosed = 0, set[str]()
-    for match in _OPEN_TAG.finditer(text):
-        name = match.group(1)
-        if match.start() < at or name in unclosed:
-            continue
-        close = text.find(f"</{name}>", match.end())
-        if close < 0:
-            unclosed.add(name)
-            continue
-        kept.append(text[at : match.start()])
-        at = close + len(name) + 3
-    return "".join((*kept, text[at:]))
 
 
 def _outside_fences(text: str) -> str:

@@ -25,7 +25,8 @@ _OVERLAP = 64
 _HARD = "  "
 """How Aider ends each line of its own and of a prompt: what a model wrote has no reason to."""
 _TYPED_AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)\Z")
-_CHOICE = re.compile(r"\(Y\)es/\(N\)o.*: ?(?:all|skip)\Z", re.DOTALL)
+_CHOICE = "(Y)es/(N)o"
+_CHOSEN = frozenset({"all", "skip"})
 _COMMAND = re.compile(r"/\w[\w-]*\s+(?P<words>\S.*)\Z", re.DOTALL)
 _ANSWERS = frozenset({"y", "yes", "n", "no", "a", "all", "s", "skip", "d", "don't"})
 _NO_WORDS = "<blank>"
@@ -155,7 +156,8 @@ def _why_none(text: str, before: str, replies: Sequence[str], *, covered: bool) 
     plain, command = folded(text), _COMMAND.match(before)
     if not plain or plain == _NO_WORDS:
         return "without words"
-    if _CHOICE.search(text):
+    question, _, answer = text.rpartition(":")
+    if _CHOICE in question and answer.removeprefix(" ") in _CHOSEN:
         return "an answer to a question"
     if replies and plain in {replies[-1], " ".join(replies)}:
         return "the plan of one model for another"

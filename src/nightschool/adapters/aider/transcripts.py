@@ -58,11 +58,9 @@ LARGEST_INPUTS = 8 << 20
 _KINDS = frozenset({CHAT, PROMPT, REPLY, NOTE, TYPED})
 _EDITED = re.compile(r"Applied edit to (?P<path>.+)")
 _NOT_EDITED = "The LLM did not conform to the edit format"
-_LEAVE = re.compile(
-    r"(?P<what>Run shell command|Create new file|Allow edits to file|Edit the files).*\?.*: ?(?P<answer>\w)\Z"
-)
-"""What the agent asks leave for. Questions of Aider's own are others."""
 _SHELL = "Run shell command"
+_LEAVE = (_SHELL, "Create new file", "Allow edits to file", "Edit the files")
+"""What the agent asks leave for. Questions of Aider's own are others."""
 _VERSION = re.compile(r"Aider v(?P<version>\S+)")
 _MODEL = re.compile(r"(?:Main model|Model): (?P<model>\S+)")
 _STOPPED = ("^C again to exit", "^C KeyboardInterrupt")
@@ -155,6 +153,13 @@ def _id_of(path: str, chat: Chat) -> str:
     return f"{begun}-{digest_of(in_text(path))[:8]}{again}"
 
 
+def _answer_in(text: str) -> str:
+    """What a person answered, by its first letter; "" where the line holds no question with an answer."""
+    question, _, answer = text.rpartition(":")
+    answer = answer.removeprefix(" ")
+    return answer if "?" in question and len(answer) == 1 and answer.isalnum() else ""
+
+
 class _Reading(Reading[Carry]):
     carries = Carry
 
@@ -205,9 +210,9 @@ class _Reading(Reading[Carry]):
             self._done("edit", {"path": edited["path"]}, text, CallStatus.OK)
         elif text.startswith(_NOT_EDITED):
             self._done("edit", {}, text, CallStatus.ERROR)
-        elif (leave := _LEAVE.match(text)) is not None:
-            if leave["answer"] in "nsd" and not self._yes_to_all:
-                shell = leave["what"] == _SHELL
+        elif text.startswith(_LEAVE) and (answer := _answer_in(text)):
+            if answer in "nsd" and not self._yes_to_all:
+                shell = text.startswith(_SHELL)
                 given = {"command" if shell else "path": self._subject}
                 self._done("shell" if shell else "edit", given, text, CallStatus.REFUSED)
         elif text.startswith(_STOPPED):

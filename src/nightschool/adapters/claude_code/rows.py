@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from nightschool.adapters.rows import word
+from nightschool.core.tags import outside_tags
 
 INTERRUPTED = "[Request interrupted by user"
 SKILL_TEXT = "Base directory for this skill: "
@@ -121,18 +122,8 @@ def prompt_of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Pro
 
 def outside_injected(text: str) -> str:
     """The text without injected blocks. One that is never closed stays, as text that quotes its name."""
-    kept: list[str] = []
-    at = 0
-    while (found := _OPENING.search(text, at)) is not None:
-        closing = f"</{found.group(1)}>"
-        end = text.find(closing, found.end())
-        if end < 0:
-            break
-        kept.append(text[at : found.start()])
-        at = end + len(closing)
-    if not at:
-        return text
-    return "".join((*kept, text[at:])).strip("\n")
+    own = outside_tags(text, _OPENING)
+    return text if len(own) == len(text) else own.strip("\n")
 
 
 def _as_typed(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from nightschool.adapters.reading import skills_opened
 from nightschool.core.sessions import CallStatus
 
 ITEM = {
@@ -40,8 +41,6 @@ _DULL = re.compile(
     rb'|compacted"|world_state"|token_usage_record")'
 )
 
-_SKILL_FILE = re.compile(r"skills/(?:[\w.-]+/)*([\w.-]+)/SKILL\.md")
-_SKILL_PATH = re.compile(r"<path>[^<\n]*?([^/\\<\n]+)[/\\]SKILL\.md</path>")
 _LISTED = re.compile(r"^- ([\w:.-]{1,200}): [^\n]*SKILL\.md\)$", re.MULTILINE)
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})\s*$", re.MULTILINE)
 _HEAD = 600
@@ -121,7 +120,7 @@ def _texts(content: object) -> Iterator[str]:
 
 def skills_read(command: str | None) -> tuple[str, ...]:
     """The skills whose file a command line names: opening it is how Codex loads one."""
-    return () if command is None else tuple(dict.fromkeys(_SKILL_FILE.findall(command)))
+    return () if command is None else skills_opened(command)
 
 
 def skills_listed(text: str) -> list[str]:
@@ -133,8 +132,12 @@ def skills_listed(text: str) -> list[str]:
 def mentioned_skill(payload: Mapping[str, Any]) -> str | None:
     """The skill whose text Codex put in because the person mentioned it."""
     text = output_text(payload.get("content")) if payload.get("role") == "user" else ""
-    found = _SKILL_PATH.search(text) if text.startswith("<skill>") else None
-    return None if found is None else found.group(1)
+    if not text.startswith("<skill>"):
+        return None
+    path, closed, _ = text.partition("<path>")[2].partition("</path>")
+    folder, _, name = path.replace("\\", "/").rpartition("/")
+    plain = closed and name == "SKILL.md" and not {"<", "\n"} & set(path)
+    return (folder.rpartition("/")[2] or None) if plain else None
 
 
 def judged(output: object) -> tuple[CallStatus, int | None]:

@@ -18,14 +18,15 @@ from nightschool.adapters.reading import Carry, Reading
 from nightschool.adapters.rows import Rows, word
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import Became, Offset, Speaker
+from nightschool.core.tags import outside_tags
 from nightschool.core.values import digest_of
 
 SOURCE = "cursor"
 HOME = AgentHome(variable="CURSOR_CONFIG_DIR", usual=".cursor", sessions=("projects",))
 TRANSCRIPTS = "agent-transcripts"
 SUB_AGENTS = "subagents"
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
-_PUT_IN = re.compile(r"<(?P<tag>[a-z_]{3,40})>.*?</(?P=tag)>\s*", re.DOTALL)
+_QUERY = ("<user_query>", "</user_query>")
+_PUT_IN = re.compile(r"<([a-z_]{3,40})>")
 """What the client puts beside a person's words: attached files, rules, the time."""
 _ROLES = frozenset({"user", "assistant"})
 _CALLS = frozenset({"tool_use", "tool_call"})
@@ -103,5 +104,6 @@ def _texts(blocks: list[dict[str, Any]]) -> Iterator[str]:
 
 def _typed(text: str) -> str:
     """A person's own words, without what the client wrapped them in or put beside them."""
-    query = _QUERY.search(text)
-    return (query.group(1) if query else _PUT_IN.sub("", text)).strip()
+    begin, end = _QUERY
+    query, closed, _ = text.partition(begin)[2].partition(end)
+    return (query if closed else outside_tags(text, _PUT_IN)).strip()

@@ -16,7 +16,7 @@ from typing import Any
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import moment
-from nightschool.adapters.reading import WENT_BACK, Carry, Reading, carried
+from nightschool.adapters.reading import WENT_BACK, Carry, Reading, carried, skills_opened
 from nightschool.adapters.rows import Row, RowFile, Rows, mapping, open_rows, word
 from nightschool.adapters.snapshot_rows import at_once
 from nightschool.adapters.transcript_files import TranscriptFiles
@@ -28,7 +28,6 @@ HOME = AgentHome(variable="PI_CODING_AGENT_DIR", usual=".pi/agent", sessions=("s
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
 _EXITED = re.compile(r"^Command exited with code (\d{1,10})\s*\Z", re.MULTILINE)
 _SKILL = re.compile(r'\A<skill name="([^"]+)" location="[^"]+">\n.*?\n</skill>(?:\n\n(.*))?\Z', re.DOTALL)
-_SKILL_FILE = re.compile(r"skills/(?:[\w.-]+/)*([\w.-]+)/SKILL\.md\Z")
 
 
 def _on_the_way(file: RowFile, leaf: str | None) -> list[Row] | None:
@@ -161,8 +160,7 @@ class _Reading(Reading[_Carry]):
 def _opened_skills(name: str, arguments: object) -> tuple[str, ...]:
     """Reading its file is how pi loads a skill."""
     path = arguments.get("path") if name == "read" and isinstance(arguments, dict) else None
-    found = _SKILL_FILE.search(path) if isinstance(path, str) else None
-    return (found.group(1),) if found else ()
+    return skills_opened(path)[-1:] if isinstance(path, str) and path.endswith("/SKILL.md") else ()
 
 
 class PiTranscripts(TranscriptFiles):
