@@ -76,20 +76,3 @@ def test_a_correction_is_called_by_one_name(
     told = capsys.readouterr().out
     found = {line.strip() for line in re.split(r"\n| {2,}", told)} & set(ways)
     assert [*found] == known, told
-
-
-def test_a_slip_in_the_ignore_list_is_told(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A path that leads nowhere leaves nothing out: told where sessions were read, and by doctor."""
-    said(home, "hagedorn", [["use uv, not pip"]])
-    listed = home / "config.toml"
-    listed.write_text('[ignore]\nprojects = ["~/hagedron", "anything"]\n', encoding="utf-8")
-    monkeypatch.setenv("NIGHTSCHOOL_CONFIG", str(listed))
-    slip = f"ignore.projects: no folder is at {home}/hagedron: is it spelled so?"
-    for command in ("corrections", "doctor"):
-        run([command])
-        assert slip in capsys.readouterr().out
-    listed.write_text('[ignore]\nprojects = ["~/hagedorn"]\n', encoding="utf-8")
-    run(["doctor"])
-    assert "is it spelled so" not in capsys.readouterr().out

@@ -126,10 +126,23 @@ def test_what_retention_drops_is_told_where_it_happens(
     home: Path, project: Path, ask: Ask, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`corrections` too says what it forgot by `retention_days`, what went with that, and what it leaves out
-    of its list for it."""
+    of its list for it. The first time nothing goes before the person says so: what would is told, by a dry
+    run too, and `forget --old` asks."""
     ask("corrections")
-    oldest = min(s.ended_at for s in store(home).find(Session) if s.ended_at is not None)
+    every = store(home).find(Session)
+    first = min(every, key=lambda s: s.ended_at or NOW)
+    oldest = first.ended_at or NOW
     monkeypatch.setenv("NIGHTSCHOOL_RETENTION_DAYS", str((NOW - oldest).days))
+    for command in (["corrections"], ["run", "--dry-run"]):
+        assert run(command) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert f"retention_days = {(NOW - oldest).days} would forget 2 sessions" in told
+        assert "nightschool forget --old" in told
+    assert run(["forget", "--old"]) == 4
+    assert "pass --yes" in capsys.readouterr().err
+    assert store(home).find(Session) == every
+    assert ask("forget", "--old", "--yes")["goes"]["sessions"] == 2
+    store(home).commit(first)
     assert run(["corrections"]) == 0
     told = capsys.readouterr().out
     assert f"older than {(NOW - oldest).days} days" in told

@@ -207,6 +207,7 @@ def test_retention_takes_what_was_made_of_an_old_session_and_not_what_one_wrote(
         end = sessions[task.session].ended_at
         assert end is not None
         with parts.store.hold("cycle"):
+            parts.forgetting().agree(1)
             parts.forgetting().forget_due(Ignoring(oldest=end + timedelta(seconds=1), days=1))
         assert parts.store.get(Task, made.id) is None
         assert parts.store.get(Task, own.id) == own
@@ -414,7 +415,8 @@ def test_a_kill_behind_the_transaction_is_told_and_gone_on_with(
 
 
 def test_what_is_older_than_it_is_kept_goes_by_itself(place: Place) -> None:
-    """Retention forgets at the beginning of a cycle, says so in its report, and reads nothing of it anew."""
+    """Retention forgets at the beginning of a cycle, once the person agreed to what it would take the first
+    time, says so in its report, and reads nothing of it anew."""
     with cycle_in(place) as (parts, cycle):
         ends = sorted(s.ended_at for s in parts.store.find(Session) if s.ended_at is not None)
         limit = (parts.clock.now() - ends[4]).days
@@ -423,6 +425,11 @@ def test_what_is_older_than_it_is_kept_goes_by_itself(place: Place) -> None:
         oldest = parts.clock.now() - timedelta(days=limit)
         old = sum(end < oldest for end in ends)
         assert 0 < old < len(ends)
+        (asks,) = parts.forget_due()
+        assert f"would forget {old} sessions" in asks
+        assert "nightschool forget --old" in asks
+        assert len(parts.store.find(Session)) == len(ends)
+        parts.forgetting().agree(limit)
         with cycle.held():
             report = cycle.practise(cycle.prepare(parts.harvest_request(everything=True)))
         assert f"forgotten: {old} sessions older than {limit} days" in report.notes

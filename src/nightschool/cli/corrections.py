@@ -14,7 +14,6 @@ from nightschool.cli.reading import (
     Only,
     Since,
     Source,
-    misspelt,
     only,
     reading,
     run_for,
@@ -59,7 +58,8 @@ def corrections(
       nightschool corrections --since 30d --source codex --json
       nightschool corrections --project ~/shop
     """
-    from nightschool.cli.when import moment  # noqa: PLC0415 - help needs no rules
+    from nightschool.cli.idle_entries import idle_entries  # noqa: PLC0415 - help needs no rules
+    from nightschool.cli.when import moment  # noqa: PLC0415
     from nightschool.rules.corrections import corrections as heard_in  # noqa: PLC0415
     from nightschool.rules.telling import BY_YOUR_WORD  # noqa: PLC0415
 
@@ -74,8 +74,9 @@ def corrections(
         heard = heard_in(sessions, parts.words())
         if begins is None and source is None and roots is None:
             parts.store.commit(*heard)
+        idle = idle_entries(parts)
         looked = [folder for reader in parts.sources().values() for folder in reader.folders(parts.roots())]
-        names, slip = parts.settings.sources, misspelt(parts.settings)
+        names = parts.settings.sources
     document = {
         "corrections": [_row(item) for item in heard],
         "sessions": len(sessions),
@@ -83,9 +84,9 @@ def corrections(
         "looked_at": looked,
         "left_out": dict(report.counts),
         "forgotten": forgotten,
+        "idle_entries": idle,
     }
-    new = _new(report, sessions)
-    told = [*forgotten, *_by_your_word(report), *new, *([slip] if slip and new else [])]
+    told = [*forgotten, *_by_your_word(report), *idle, *_new(report, sessions)]
     kept_out = {reason for reason, _ in report.counts} & set(BY_YOUR_WORD)
     if not sessions and kept_out and roots is None:
         return out.result(document, [*told, *_nothing_left(kept_out, parts.settings.retention_days)])

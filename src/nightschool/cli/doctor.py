@@ -17,7 +17,7 @@ from nightschool.cli.exits import DISK_FULL, ExitCode
 from nightschool.cli.opening import DATABASE
 from nightschool.cli.options import Json
 from nightschool.cli.output import Output
-from nightschool.cli.reading import misspelt, settings_here
+from nightschool.cli.reading import settings_here
 from nightschool.cli.render import Line, Piece
 from nightschool.cli.scheduled import MENDS, key_hint, last_line, login_trouble, look_line, scheduling_here
 from nightschool.core.errors import AuthenticationFailed, NightschoolError, RunnerUnusable, UserError
@@ -102,7 +102,8 @@ def _pieces(finding: Finding) -> Iterator[Piece]:
 
 
 def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) -> Iterator[Finding]:
-    from nightschool.core.cycles import CycleReport  # noqa: PLC0415 - help needs no store
+    from nightschool.cli.idle_entries import findings  # noqa: PLC0415 - help needs no store
+    from nightschool.core.cycles import CycleReport  # noqa: PLC0415
     from nightschool.rules.telling import counted  # noqa: PLC0415
     from nightschool.wiring import opened  # noqa: PLC0415
 
@@ -120,6 +121,7 @@ def _with_store(chosen: Settings, environment: Mapping[str, str], home: Path) ->
                 yield from _login(chosen, parts)
                 yield from _second_opinion(parts)
                 yield from _files(parts)
+                yield from findings(parts)
                 yield from _scheduled_login(chosen, parts)
                 yield _clock(parts)
     except OSError as error:
@@ -444,6 +446,4 @@ def _settings(chosen: Settings) -> Iterator[Finding]:
     for key in KEYS:
         value, origin = chosen.get(key), chosen.origin(key)
         shown = ", ".join(value) if isinstance(value, tuple) else "none" if value is None else str(value)
-        fix = misspelt(chosen) if key == "ignore.projects" else ""
-        state: State = "note" if fix else "ok"
-        yield Finding(about=f"setting {key}", state=state, text=f"{shown} ({origin})", fix=fix)
+        yield Finding(about=f"setting {key}", state="ok", text=f"{shown} ({origin})")

@@ -51,10 +51,14 @@ def explain(name: str, out: Output, *, brief: bool = False) -> ExitCode:
     with opening(rehearsal=True, forgiving=True) as parts:
         found = _read(parts, name)
         session = found.result.session
+        made = {task.id for task in _made(parts, found)}
         mined = _mined(parts, found)
         heard, tasks = (mined.corrections if mined else ()), _made(parts, found)
+        planned = [task.id for task in tasks if task.id not in made]
         none = [out for out in found.result.left_out if not _apart(found, out)]
-        rows = explained(session, found.fates, none, heard=heard, tasks=tasks, words=parts.words())
+        rows = explained(
+            session, found.fates, none, heard=heard, tasks=tasks, planned=planned, words=parts.words()
+        )
         document = {
             "session": session and session.id,
             "source": found.source.name,
@@ -63,10 +67,12 @@ def explain(name: str, out: Output, *, brief: bool = False) -> ExitCode:
             "rows": rows,
             "left_out": found.result.left_out,
             "corrections": _corrections(found, mined),
-            "tasks": [{"id": task.id, "split": task.split, "turn": task.turn} for task in tasks],
+            "tasks": [
+                {"id": one.id, "split": one.split, "turn": one.turn, "made": one.id in made} for one in tasks
+            ],
             "no_task": _no_task(found, mined),
         }
-        return out.result(document, _told(found, mined, rows, tasks, brief=brief))
+        return out.result(document, _told(found, mined, rows, tasks, planned, brief=brief))
 
 
 def _read(parts: Parts, name: str) -> _Read:
@@ -237,6 +243,7 @@ def _told(
     mined: Mined | None,
     rows: Sequence[ExplainedRow],
     tasks: Sequence[Task],
+    planned: Sequence[str],
     *,
     brief: bool,
 ) -> list[Piece | str]:
@@ -265,7 +272,11 @@ def _told(
         state = f"waits: {one['waits']}" if one["waits"] else f"worth an edit ({one['candidate']})"
         seen = counted(int(str(one["sessions"])), "session")
         told.append(f"correction {one['id']}, {one['statement']!r}, in {seen}: {state}")
-    told += [f"task {task.id}, for {SIDES[task.split]}, of turn {task.turn}" for task in tasks]
+    told += [
+        f"task {task.id}, for {SIDES[task.split]}, of turn {task.turn}"
+        + (": the next run would make it" if task.id in planned else "")
+        for task in tasks
+    ]
     told += [f"no task: {one['why']} [{one['code']}]" for one in _no_task(found, mined)]
     if session is not None and session.project is None:
         told.append("no task: no row names the folder that it ran in")

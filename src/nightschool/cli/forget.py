@@ -31,6 +31,7 @@ What = Annotated[
     str, typer.Argument(metavar="SESSION|PROJECT", help="A session's id, or a project's folder or name.")
 ]
 Ignored = Annotated[bool, typer.Option("--ignored", help="All that your own ignore list names by now.")]
+Old = Annotated[bool, typer.Option("--old", help="All that is older than `retention_days` by now.")]
 Allow = Annotated[bool, typer.Option("--allow", help="Let it be read again: takes it off the list.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell what would go, and change nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -42,6 +43,7 @@ STAYS = (
 )
 SHOWN = 5
 BY_LIST = "what your ignore list names"
+BY_AGE = "what is older than retention_days lets it be kept"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class _Named:
 
     @property
     def heading(self) -> str:
-        return self.name if self.name == BY_LIST else f"{self.thing}: {self.name}"
+        return self.name if self.name in {BY_LIST, BY_AGE} else f"{self.thing}: {self.name}"
 
 
 def forget(
@@ -62,6 +64,7 @@ def forget(
     *,
     allow: Allow = False,
     ignored: Ignored = False,
+    old: Old = False,
     dry_run: DryRun = False,
     yes: Yes = False,
     json: Json = False,
@@ -71,7 +74,7 @@ def forget(
     Tells first what goes, and asks. Turns, evidence, tasks, answers of agents, reports and proposals go, of a
     folder with all below it; a rule that you adopted stays in its file until `nightschool undo`, and so do
     your pins and the schedule, each named with its command. It is never read again, unless you say so with
-    --allow.
+    --allow. With --old what `retention_days` is to take goes, and from then on by itself.
 
     \b
     Example:
@@ -81,16 +84,16 @@ def forget(
     """
     from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no store
 
-    if ignored and (what or allow):
-        raise UserError("--ignored stands alone: it names all that your ignore list names")
-    if not what.strip() and not ignored:
+    if ignored + old + bool(what) + allow > 1 + (bool(what) and allow):
+        raise UserError("--ignored and --old stand alone: each says what is to be forgotten")
+    if not what.strip() and not (ignored or old):
         raise UserError("forget what? An empty name would mean the folder that you stand in")
     out = Output(json=json)
     with opening(fleeting=dry_run, forgiving=True) as parts:
         if allow:
             return _allowed(parts, what, out)
         forgetting = parts.forgetting()
-        named = _by_list(parts) if ignored else _named(parts, what)
+        named = _by_list(parts) if ignored else _by_age(parts) if old else _named(parts, what)
         scheduling = scheduling_here(parts.settings)
         planned = forgetting.planned(named.chosen)
         if dry_run:
@@ -106,11 +109,15 @@ def forget(
             forgetting.settle()
             if named.thing == "project":
                 scheduling.forget(named.name)
-            # What is on the list is kept from being read by the list, as long as it is there.
-            done = forgetting.forget(named.chosen, for_good=not ignored)
+            # What a setting names is kept from being read by it, as long as it is there.
+            done = forgetting.forget(named.chosen, for_good=not (ignored or old))
+            if old and parts.settings.retention_days is not None:
+                forgetting.agree(parts.settings.retention_days)
     lasting = f"it is not read again, unless: nightschool forget {shlex.quote(named.name)} --allow"
     if ignored:
         lasting = "it is not read again while your list names it"
+    if old:
+        lasting = "what comes to that age goes by itself from now on"
     told = [*_told(named, done, scheduling, "went"), lasting]
     return out.result(_document(named, done, scheduling, done=True), told)
 
@@ -122,6 +129,17 @@ def _by_list(parts: Parts) -> _Named:
 
     sessions = parts.forgetting().listed(parts.ignoring(), by_person=True)
     return _Named(thing=Thing.SESSION, name=BY_LIST, chosen=Chosen(sessions=sessions))
+
+
+def _by_age(parts: Parts) -> _Named:
+    """What the person's `retention_days` is to take."""
+    from nightschool.core.forgetting import Thing  # noqa: PLC0415
+
+    days = parts.settings.retention_days
+    if days is None:
+        raise UserError("--old: retention_days is not set, so nothing is too old to be kept")
+    chosen = parts.forgetting().past_keeping(parts.ignoring())
+    return _Named(thing=Thing.SESSION, name=BY_AGE, chosen=chosen)
 
 
 def _named(parts: Parts, what: str) -> _Named:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; a suggestion is adopted only with it.")]
 WhyNot = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why you turn it down; kept with it.")]
+TakeBack = Annotated[bool, typer.Option("--take-back", help="Take that word back: decide it anew.")]
 Some = Annotated[
     str, typer.Option("--edit", metavar="N[,N]", help="Take only these edits, by the numbers of `show`.")
 ]
@@ -240,12 +241,18 @@ def _remade(name: str, parts: Parts, edits: Sequence[int] = ()) -> Draft:
     )
 
 
-def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
+def reject(
+    proposal: Name, *, reason: WhyNot = "", take_back: TakeBack = False, json: Json = False
+) -> ExitCode:
     """Turn a proposal down. Your reason is kept, and no file is touched.
+
+    It can't be adopted then, and the same edit is not proposed for this file again, until you take that word
+    back with --take-back: it stands then as its exam left it.
 
     \b
     Example:
       nightschool reject d-1f2e3d4c5b --reason "true of one project only"
+      nightschool reject d-1f2e3d4c5b --take-back
     """
     from nightschool.cli.opening import opening  # noqa: PLC0415 - help needs no store
     from nightschool.core.proposals import Status  # noqa: PLC0415
@@ -253,10 +260,14 @@ def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
     from nightschool.stages.releases import dossier  # noqa: PLC0415
 
     reason = as_utf8("--reason", reason)
-    if not reason.strip():
-        raise UserError("--reason is empty: say in a few words why you turn it down")
+    if take_back and reason:
+        raise UserError("--take-back turns nothing down, so it takes no --reason")
+    if not reason.strip() and not take_back:
+        raise UserError("--reason is missing or empty: say in a few words why you turn it down")
     with opening() as parts:
         case = dossier(parts.store, proposal)
+        if take_back:
+            return _taken_up(case, parts, Output(json=json))
         review = publish.reject(
             case.draft.id,
             store=parts.store,
@@ -268,7 +279,24 @@ def reject(proposal: Name, *, reason: WhyNot, json: Json = False) -> ExitCode:
     told = f"rejected {name}: {review.reason}"
     if case.status is Status.REJECTED:
         told = f"{name} was rejected already by {review.reviewer}, {review.at:%Y-%m-%d}: {review.reason}"
-    return Output(json=json).result({"id": name, "review": review}, [told, "next: nightschool proposals"])
+    way = f"the same edit is not proposed for this file again, until: nightschool reject {name} --take-back"
+    document = {"id": name, "review": review}
+    return Output(json=json).result(document, [told, way, "next: nightschool proposals"])
+
+
+def _taken_up(case: Dossier, parts: Parts, out: Output) -> ExitCode:
+    """A word that turned it down, taken back."""
+    from nightschool.cli.dossiers import following  # noqa: PLC0415 - help needs no store
+    from nightschool.core.proposals import Status  # noqa: PLC0415
+    from nightschool.stages.rebase import reopen  # noqa: PLC0415
+    from nightschool.stages.releases import dossier  # noqa: PLC0415
+
+    name = case.draft.id
+    was = reopen(name, store=parts.store, clock=parts.clock, actor=parts.actor, was=Status.REJECTED)
+    now = dossier(parts.store, name)
+    command = following(now, parts)[0]
+    told = f"{name} is {now.status} again" if was else f"{name} was not turned down: it is {now.status}"
+    return out.result({"id": name, "status": now.status, "next": [command]}, [told, f"next: {command}"])
 
 
 def undo(which: Which = None, *, keep_later: KeepLater = False, json: Json = False) -> ExitCode:

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 AT_WORK = "nightschool status  (a run is at work, and no other can start)"
 """What to type next while no other run can start."""
+GONE_SHOWN = 2
+SURELY = 1.5
+"""So alike are the names of a folder that is gone and of one beside it that may be the same."""
 WAIT = 10
 STEP = 0.1
 """Seconds."""
@@ -158,13 +162,6 @@ def settings_at(
     return load(project=None, environment=environment, flags=flags)
 
 
-def misspelt(chosen: Settings) -> str:
-    """What of the ignore list leads nowhere: a slip there leaves nothing out. A bare name is that of any
-    folder, so it says nothing."""
-    gone = [one for one in chosen.ignore.projects if Path(one).is_absolute() and not Path(one).exists()]
-    return f"ignore.projects: no folder is at {', '.join(gone)}: is it spelled so?" if gone else ""
-
-
 def disks(place: str | None) -> str:
     """How much is free where something could not be written, and where we and jobs write else."""
     named = {place: "there"} if place else {}
@@ -212,18 +209,39 @@ def sessions_elsewhere(parts: Parts, root: str) -> list[str]:
     """Where no session began in a project: that none did, where most of those that are known began, and what
     to type."""
     from nightschool.core.sessions import Session  # noqa: PLC0415 - help needs no sessions
-    from nightschool.rules.telling import counted  # noqa: PLC0415
+    from nightschool.rules.telling import counted, why_left_out  # noqa: PLC0415
 
     counts = Counter(
         parts.projects.root(session.project) for session in parts.store.find(Session) if session.project
     )
-    if counts[root] or not counts:
+    if counts[root]:
         return []
+    if (why := parts.ignoring().project(root)) is not None:
+        return [f"of {root} nothing is read: {why_left_out(why.reason, why.detail)}"]
+    if not counts:
+        return []
+    gone = sorted(
+        (place for place in counts if not Path(place).exists()), key=lambda place: -_alike(place, root)
+    )[:GONE_SHOWN]
+    moved = [
+        f"{place}, in which {counted(counts[place], 'session')} began, is not there any more: if it was "
+        f"moved here, `ln -s {shlex.quote(root)} {shlex.quote(place)}` lets what was said there count"
+        for place in gone
+    ]
+    if gone and _alike(gone[0], root) > SURELY:
+        return moved[:1]
     ((most, number),) = counts.most_common(1)
     return [
+        *moved,
         f"no session began in {root}; {number} of {counted(counts.total(), 'session')} known began in {most}",
         f"next: {run_for(counts.elements())}",
     ]
+
+
+def _alike(place: str, root: str) -> float:
+    return SequenceMatcher(None, Path(place).name, Path(root).name).ratio() + (
+        Path(place).parent == Path(root).parent
+    )
 
 
 def run_for(projects: Iterable[str]) -> str:

@@ -240,6 +240,7 @@ def _rehearsed(
     scope: str,
 ) -> ExitCode:
     """What a run would do. It needs no agent: what is missing is a line of the plan."""
+    due = [f"a run would begin with this: {line}" for line in parts.forget_due()]
     with told_to.shown(out, "read"):
         prepared = _prepared(parts, parts.preparation(project=root, progress=told_to), given)
     said = _said(parts, prepared, root, single)
@@ -250,7 +251,7 @@ def _rehearsed(
     found = planned.courses(parts, cycle, prepared, project=root, scope=scope)
     plan = _plan(parts, prepared, root, None if cycle is None else cycle.aiming, found)
     plan += given.unreviewed() if given is not None else []
-    plan += said.told
+    plan += [*said.told, *due]
     if prepared.mined.candidates:
         plan += ups.told()
     code = ExitCode.WRONG_USE if said.wrong else ExitCode.DONE

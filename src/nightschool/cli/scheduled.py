@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nightschool.cli.render import Line, Piece
-from nightschool.core.errors import AuthenticationFailed, NightschoolError
+from nightschool.core.errors import AuthenticationFailed, NightschoolError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,10 +78,24 @@ def look_pieces(look: Look) -> Iterable[Piece | str]:
     yield look_line(look)
     if look.state in MENDS:
         yield Line(f"    fix: {MENDS[look.state]}", "yellow")
-    if look.next is not None:
+    kept = kept_from() if look.plan is not None else None
+    if kept is not None:
+        yield Line(f"no scheduled run starts: {kept}", "yellow")
+    elif look.next is not None:
         yield f"next scheduled run: {_time(look.next)}"
     if look.plan is not None or look.last is not None:
         yield last_line(look.last, goes_on=look.goes_on)
+
+
+def kept_from() -> str | None:
+    """What is wrong with the file of variables, of which nothing is taken then."""
+    from nightschool.wiring import variables_of_schedule  # noqa: PLC0415 - help needs no store
+
+    try:
+        variables_of_schedule()
+    except UserError as error:
+        return str(error)
+    return None
 
 
 def last_line(last: ScheduledRun | None, *, goes_on: bool) -> str:

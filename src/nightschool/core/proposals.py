@@ -233,7 +233,7 @@ class Decision(StrEnum):
     APPROVE = "approve"
     REJECT = "reject"
     REOPEN = "reopen"
-    """What was taken back is asked for again: it stands as the gate left it."""
+    """What was taken back, or turned down, is asked for again: it stands as the gate left it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,6 +358,7 @@ TRANSITIONS: dict[tuple[Status, Act], Status] = {
     (Status.PUBLISHED, Act.UNDO): Status.ROLLED_BACK,
     (Status.ROLLED_BACK, Act.APPROVE): Status.APPROVED,
     (Status.ROLLED_BACK, Act.REOPEN): Status.SUGGESTED,
+    (Status.REJECTED, Act.REOPEN): Status.SUGGESTED,
 }
 
 

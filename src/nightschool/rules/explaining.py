@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nightschool.core.sessions import Became, CallStatus, LeftOut, RowFate, Session, Speaker, ToolCall
@@ -50,11 +50,12 @@ def explained(
     *,
     heard: Iterable[Correction] = (),
     tasks: Iterable[Task] = (),
+    planned: Collection[str] = (),
     words: Words = DEFAULT,
 ) -> tuple[ExplainedRow, ...]:
     """The rows of a transcript in the order of the file, and what in it is none. `session` is what its reader
-    made of them."""
-    told = _Told.of(session, heard, tasks, words) if session is not None else None
+    made of them. `planned`: ids of the tasks that are not made yet."""
+    told = _Told.of(session, heard, tasks, words, planned) if session is not None else None
     rows = [told.row(fate) if told is not None else _plain(fate) for fate in fates]
     rows += [
         ExplainedRow(offset=out.offset, kind="no row", became=Became.LEFT_OUT, why=out.detail or out.reason)
@@ -77,11 +78,19 @@ class _Told:
     signals: dict[int, Signal]
     heard: dict[int, list[Correction]]
     tasks: dict[int, list[Task]]
+    planned: Collection[str]
     begun: set[int]
     """Agent turns of which a row was shown already."""
 
     @classmethod
-    def of(cls, session: Session, heard: Iterable[Correction], tasks: Iterable[Task], words: Words) -> _Told:
+    def of(
+        cls,
+        session: Session,
+        heard: Iterable[Correction],
+        tasks: Iterable[Task],
+        words: Words,
+        planned: Collection[str],
+    ) -> _Told:
         moments: dict[int, list[Correction]] = defaultdict(list)
         for correction in heard:
             for turn in {moment.turn for moment in correction.moments if moment.session == session.id}:
@@ -96,6 +105,7 @@ class _Told:
             signals={found.turn: found for found in signals(session, words)},
             heard=moments,
             tasks=requests,
+            planned=planned,
             begun=set(),
         )
 
@@ -132,7 +142,10 @@ class _Told:
                 f"heard as {one.id}, {one.statement!r}, in {counted(len(one.sessions), 'session')}"
                 for one in heard
             ),
-            *(f"the request of task {one.id}" for one in tasks),
+            *(
+                f"{'would be ' if one.id in self.planned else ''}the request of task {one.id}"
+                for one in tasks
+            ),
         ]
         return ExplainedRow(
             offset=fate.offset,

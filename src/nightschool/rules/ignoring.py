@@ -88,6 +88,14 @@ class Ignoring(Value):
         """One that a person brought in a file. It has no age: it is kept until the person says otherwise."""
         return self._listed(_of_task(task))
 
+    def project(self, root: str) -> Why | None:
+        """Whether all that ran in a project is left out."""
+        if self.forgotten and any(
+            trace_of(Thing.PROJECT, place) in self.forgotten for place in folders_of(root)
+        ):
+            return Why("forgotten", "with its project")
+        return self._listed(_Held(root, root, lambda: iter((root, self.real(root))), lambda: iter(())))
+
     def has_list(self, folder: str) -> bool:
         """Whether a file of a folder, or of one above it, has a list."""
         held = _Held(self.root(folder), folder, lambda: iter(()), lambda: iter(()))

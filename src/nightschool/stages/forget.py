@@ -48,6 +48,7 @@ from nightschool.stages.veil import Hidden
 
 LOCKS = ("harvest", "publish")
 """Besides that of the cycle: under these three nothing is stored that is not here yet."""
+KEPT_FOR = "kept-for-days-"
 TOLD_APART = ("sessions", "reports")
 ALIKE = 100
 """Forgotten projects of one name that are known by it; any other by its folder alone."""
@@ -114,17 +115,20 @@ class Forgetting:
         return Hidden(sessions=named, plan=self.planned(Chosen(sessions=named))) if named else None
 
     def forget_due(self, ignoring: Ignoring) -> tuple[str, ...]:
-        """End what was begun, and forget what is older than the person keeps it; told for the report. What an
-        ignore list names is hidden and stays: it goes by a word of the person alone."""
+        """End what was begun, and forget what is older than the person keeps it, once that was agreed to; it
+        is told for the report. What an ignore list names is hidden and stays: it goes by their word alone."""
         told = ["a forgetting that was broken off was brought to its end"] if self.settle() else []
-        seen = {offset.session: offset.mtime for offset in self.store.find(Offset)}
-        old = {
-            session.id
-            for session in self.store.find(Session)
-            if (why := ignoring.session(session, changed=seen.get(session.session_id))) is not None
-            and why.reason == "too-old"
-        }
-        done = self.forget(Chosen(sessions=frozenset(old), before=ignoring.oldest), for_good=False)
+        chosen = self.past_keeping(ignoring)
+        if not self._may_go(chosen, ignoring.days):
+            goes = self.planned(chosen).counts
+            listed = ", ".join(f"{number} {kind}" for kind, number in goes.items() if number)
+            told.append(
+                f"retention_days = {ignoring.days} would forget {listed}; the first time it waits for your "
+                "word: nightschool forget --old  (tells what goes, and asks)"
+            )
+            chosen = Chosen()
+        old = chosen.sessions
+        done = self.forget(chosen, for_good=False)
         reports = sum(isinstance(record, CycleReport) for record in done.removed)
         if old:
             told.append(f"forgotten: {counted(len(old), 'session')} older than {ignoring.days} days")
@@ -132,6 +136,31 @@ class Forgetting:
             told.append(f"forgotten: {counted(reports, 'report')} older than {ignoring.days} days")
         told += [*_with_them(done), *(standing(draft) for draft in done.standing)]
         return tuple(told)
+
+    def past_keeping(self, ignoring: Ignoring) -> Chosen:
+        """What is older than the person keeps it."""
+        seen = {offset.session: offset.mtime for offset in self.store.find(Offset)}
+        old = {
+            session.id
+            for session in self.store.find(Session)
+            if (why := ignoring.session(session, changed=seen.get(session.session_id))) is not None
+            and why.reason == "too-old"
+        }
+        return Chosen(sessions=frozenset(old), before=ignoring.oldest)
+
+    def agree(self, days: int) -> None:
+        """The person's word that what is older than so many days goes by itself from now on."""
+        self.store.take(f"{KEPT_FOR}{days}")
+
+    def _may_go(self, chosen: Chosen, days: int | None) -> bool:
+        """Whether it was agreed to. Where nothing is that old yet the setting alone says so."""
+        if days is None or self.store.taken(f"{KEPT_FOR}{days}"):
+            return True
+        goes, anyway = self.planned(chosen), self.planned(Chosen())
+        if (goes.removed, goes.kept) != (anyway.removed, anyway.kept):
+            return False
+        self.agree(days)
+        return True
 
     def listed(self, ignoring: Ignoring, *, by_person: bool = False) -> frozenset[str]:
         """The stored sessions that an ignore list names, and those that stand for tasks from a file; with

@@ -39,6 +39,7 @@ from nightschool.stages.releases import (
     against_edits,
     dossier,
     fits,
+    next_time,
     recovered,
     stored,
 )
@@ -99,15 +100,19 @@ def let_go_of(draft_id: str, *, store: Store, live: LiveFiles, clock: Clock, act
             let_go_if_taken_out(case, store=store, live=live, clock=clock, actor=actor)
 
 
-def reopen(draft_id: str, *, store: Store, clock: Clock, actor: str) -> bool:
-    """Take up again what the person took back and asks for now: a run examines it as any other, with a wealth
-    and a number of its own where it has none. Whether it had been taken back."""
+def reopen(
+    draft_id: str, *, store: Store, clock: Clock, actor: str, was: Status = Status.ROLLED_BACK
+) -> bool:
+    """Take up again what the person took back, or turned down (`was`), and asks for now: a run examines it as
+    any other, with a wealth and a number of its own where it has none. Whether it stood so."""
     with store.hold(LOCK):
         case = dossier(store, draft_id)
-        if case.status is not Status.ROLLED_BACK:
+        if case.status is not was:
             return False
         advance(case.status, Act.REOPEN)
-        again = Review(draft=case.draft.digest, reviewer=actor, decision=Decision.REOPEN, at=clock.now())
+        again = Review(
+            draft=case.draft.digest, reviewer=actor, decision=Decision.REOPEN, at=next_time(store, clock)
+        )
         store.commit(again)
         return True
 
