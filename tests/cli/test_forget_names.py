@@ -257,6 +257,7 @@ def test_who_stops_a_harvest_keeps_what_was_read(
 def test_that_all_sessions_are_kept_out_by_ones_own_word_is_said(home: Path, capsys: Captured) -> None:
     """Where sessions lie and none is left, `corrections` names the setting and not another folder."""
     (home.parent / "config.toml").write_text("retention_days = 1\n", encoding="utf-8")
+    assert app.run(["forget", "--old", "--yes"]) == 0
     assert app.run(["corrections"]) == 0
     text = said(capsys)
     assert "older than retention_days = 1" in text

@@ -44,6 +44,10 @@ STAYS = (
 SHOWN = 5
 BY_LIST = "what your ignore list names"
 BY_AGE = "what is older than retention_days lets it be kept"
+LASTING = {
+    BY_LIST: "it is not read again while your list names it",
+    BY_AGE: "what comes to that age goes by itself from now on",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +117,9 @@ def forget(
             done = forgetting.forget(named.chosen, for_good=not (ignored or old))
             if old and parts.settings.retention_days is not None:
                 forgetting.agree(parts.settings.retention_days)
-    lasting = f"it is not read again, unless: nightschool forget {shlex.quote(named.name)} --allow"
-    if ignored:
-        lasting = "it is not read again while your list names it"
-    if old:
-        lasting = "what comes to that age goes by itself from now on"
+    lasting = LASTING.get(
+        named.name, f"it is not read again, unless: nightschool forget {shlex.quote(named.name)} --allow"
+    )
     told = [*_told(named, done, scheduling, "went"), lasting]
     return out.result(_document(named, done, scheduling, done=True), told)
 

@@ -139,6 +139,7 @@ def _document(
 
 
 def _read(parts: Parts, request: HarvestRequest, out: Output, lines: Stream | None) -> HarvestReport:
+    from nightschool.cli.idle_entries import idle_entries  # noqa: PLC0415
     from nightschool.rules.corrections import enough  # noqa: PLC0415
     from nightschool.stages.harvest import harvest as read  # noqa: PLC0415
 
@@ -151,7 +152,7 @@ def _read(parts: Parts, request: HarvestRequest, out: Output, lines: Stream | No
                 if lines is not None:
                     lines.at(step)
 
-            return read(
+            report = read(
                 request,
                 sources=parts.sources(),
                 store=parts.store,
@@ -163,6 +164,8 @@ def _read(parts: Parts, request: HarvestRequest, out: Output, lines: Stream | No
         if not request.dry_run:
             out.note(STOPPED)
         raise
+    out.note(*idle_entries(parts))
+    return report
 
 
 def _named(paths: Sequence[Path] | None, root: Path | None) -> tuple[str, ...]:

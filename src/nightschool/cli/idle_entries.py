@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 def idle_entries(parts: Parts) -> list[str]:
     """What is to be known of each. A folder that is there may get sessions yet: that is no slip."""
+    patterns = parts.settings.ignore.rules.projects
+    if not patterns:
+        return []
     # What the list hides by now is named by it.
     store = unveiled(parts.store)
     projects = {one.project for one in store.find(Session) if one.project}
@@ -30,7 +33,7 @@ def idle_entries(parts: Parts) -> list[str]:
     ignored = any(one.reason == "ignored" for one in store.find(Skipped))
     return [
         f"ignore.projects: {pattern} names no folder and no session that is known{_near(pattern, places)}"
-        for pattern in parts.settings.ignore.rules.projects
+        for pattern in patterns
         if not _names(pattern, places, ignored=ignored)
     ]
 
