@@ -240,11 +240,11 @@ def test_who_stops_a_harvest_keeps_what_was_read(
     (home.parent / "school" / "nightschool.db").unlink()
     read, times = harvest._Run._read, []
 
-    def stopping(self: harvest._Run, *given: Any) -> None:
+    def stopping(self: harvest._Run, *given: Any) -> Any:
         times.append(1)
         if len(times) == 3:
             raise KeyboardInterrupt
-        read(self, *given)
+        return read(self, *given)
 
     monkeypatch.setattr(harvest._Run, "_read", stopping)
     assert app.run(["harvest", "--all"]) == 130
