@@ -8,14 +8,17 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from corpus import absent, counted, figures, strangers
 from nightschool.adapters.aider import files, transcripts
+from nightschool.adapters.aider.files import Chat, Entry, History
 from nightschool.adapters.aider.transcripts import CHATS, INPUTS, AiderTranscripts
 from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus, ReadResult, Roots, RowFate, Session, TranscriptRef
+from nightschool.core.values import digest_of
 from nightschool.rules.corrections import corrections
 from nightschool.rules.redaction import Redactor
 from transcripts import CASES, ref_of
@@ -387,3 +390,48 @@ def test_many_prompts_cost_no_square(project: Path) -> None:
         ),
     )
     assert len(words(session(project))) == count
+
+
+class _Time(str):
+    """A time that counts how often it is looked at."""
+
+    __slots__ = ()
+    looks: ClassVar[int] = 0
+
+    def __lt__(self, other: str) -> bool:
+        _Time.looks += 1
+        return super().__lt__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_what_was_typed_is_not_looked_through_for_each_chat() -> None:
+    """A thousand chats and what was typed in them: each entry is met a few times, not a thousand; where the
+    clock was put back, entries stand in the order of the file."""
+    times = [f"2026-03-01 09:{number // 60:02}:{number % 60:02}" for number in range(1000)]
+    entries = [Entry(_Time(at), at) for at in times]
+    chats = [Chat(at, 0, 0, 0, until) for at, until in zip(times, (*times[1:], "~"), strict=True)]
+    history = History(entries)
+    _Time.looks = 0
+    assert [history.during(chat) for chat in chats] == [[entry] for entry in entries]
+    assert _Time.looks < 50 * len(chats)
+    back = [Entry("2026-03-01 09:00:05", "first"), Entry("2026-03-01 09:00:02", "second")]
+    assert History(back).during(Chat("2026-03-01 09:00:00", 0, 0, 0, "~")) == back
+
+
+def test_the_ids_of_chats_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many chats a file holds: reading all of them does not name each for each of them."""
+    path = laid(tmp_path, "".join(head(f"2026-03-01 09:00:{number:02}") for number in range(50)))
+    made: list[object] = []
+
+    def counting(*parts: object) -> str:
+        made.append(parts)
+        return digest_of(*parts)
+
+    monkeypatch.setattr("nightschool.adapters.aider.transcripts.digest_of", counting)
+    found = list(SOURCE.discover(Roots(home="/nowhere", explicit=(str(path),))))
+    assert len(found) == 50
+    assert [ref.part for ref in found] == sorted({ref.part for ref in found})
+    for ref in found:
+        assert SOURCE.read(ref, None).session is not None
+    assert len(made) < 10 * len(found)

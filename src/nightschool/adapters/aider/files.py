@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
 
 CHUNK = 8 << 20
@@ -20,6 +21,7 @@ KIND = "$aider"
 CHAT, PROMPT, REPLY, NOTE, TYPED = "chat", "prompt", "reply", "note", "typed"
 
 _STARTED = re.compile(rb"(?:\A|\n)# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\r?(?=\n)")
+_NEVER = "~"
 _OVERLAP = 64
 """Bytes: longer than a heading."""
 _HARD = "  "
@@ -43,6 +45,8 @@ class Chat(NamedTuple):
     end: int
     again: int
     """How many before it began in the same second."""
+    until: str
+    """When the next one began; of the last, after all times."""
 
 
 class Entry(NamedTuple):
@@ -68,13 +72,26 @@ def chats_in(file: BinaryIO, size: int) -> tuple[Chat, ...]:
             ):
                 found.append((match.group(1).decode("ascii"), begin))
         base, tail = base + len(block) - min(_OVERLAP, len(block)), block[-_OVERLAP:]
-    begins = [begin for _, begin in found]
     times: dict[str, int] = {}
     chats = []
-    for (started, begin), end in zip(found, [*begins[1:], size][: len(found)], strict=True):
+    for (started, begin), (until, end) in pairwise((*found, (_NEVER, size))):
         times[started] = times.get(started, -1) + 1
-        chats.append(Chat(started, begin, end, times[started]))
+        chats.append(Chat(started, begin, end, times[started], until))
     return tuple(chats)
+
+
+class History:
+    """What was typed at all, to be asked for what was typed in the course of one chat after another."""
+
+    def __init__(self, entries: Sequence[Entry] = ()) -> None:
+        self._entries = entries
+        self._times = sorted((entry.at, place) for place, entry in enumerate(entries))
+        """A clock may have been put back: the order of times is not that of the file."""
+
+    def during(self, chat: Chat) -> list[Entry]:
+        """It belongs to the chat that had begun last."""
+        first, behind = (bisect_left(self._times, (at, -1)) for at in (chat.started, chat.until))
+        return [self._entries[place] for place in sorted(place for _, place in self._times[first:behind])]
 
 
 def entries_in(text: str) -> tuple[Entry, ...]:

@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,7 +23,7 @@ from nightschool.adapters.aider.files import (
     REPLY,
     TYPED,
     Chat,
-    Entry,
+    History,
     chats_in,
     entries_in,
     moment_here,
@@ -97,25 +96,25 @@ def _looked_at(path: str) -> tuple[int, float]:
 
 
 @lru_cache(maxsize=64)
-def _chats_of(path: str, size: int, changed: float) -> tuple[Chat, ...]:
-    """Of a file as it was then: each of its chats is read by itself, and none looks for the others."""
+def _chats_of(path: str, size: int, changed: float) -> Mapping[str, Chat]:
+    """By their ids, of a file as it was then: each is read by itself, and none looks for the others."""
     del changed
     file = open_file(path)
     if isinstance(file, LeftOut):
-        return ()
+        return {}
     with file:
         try:
-            return chats_in(file, size)
+            return {_id_of(path, chat): chat for chat in chats_in(file, size)}
         except OSError:
-            return ()
+            return {}
 
 
 @lru_cache(maxsize=2)
-def _entries_of(path: str, size: int, changed: float) -> tuple[Entry, ...] | LeftOut:
+def _entries_of(path: str, size: int, changed: float) -> History | LeftOut:
     del size, changed
     file = open_file(path)
     if isinstance(file, LeftOut):
-        return () if file.reason == "vanished" else file
+        return History() if file.reason == "vanished" else file
     with file:
         try:
             content = file.read(LARGEST_INPUTS + 1)
@@ -124,22 +123,17 @@ def _entries_of(path: str, size: int, changed: float) -> tuple[Entry, ...] | Lef
     if len(content) > LARGEST_INPUTS:
         detail = f"larger than {LARGEST_INPUTS >> 20} MiB: prompts are told by the chats alone"
         return LeftOut(path=in_text(path), reason="unreadable", detail=detail)
-    return entries_in(_decoded(content))
+    return History(entries_in(_decoded(content)))
 
 
-def _read(
-    file: BinaryIO, chats: Sequence[Chat], wanted: Sequence[Chat], entries: Sequence[Entry]
-) -> tuple[bytes, list[dict[str, Any]]]:
-    """The bytes of chats and the rows in them. What was typed belongs to the chat that had begun last."""
-    ends = {chat: following.started for chat, following in pairwise(chats)}
-    content, values = b"", []
+def _read(file: BinaryIO, wanted: Sequence[Chat], typed: History) -> tuple[bytes, list[dict[str, Any]]]:
+    """The bytes of chats and the rows in them."""
+    parts, values = [], []
     for chat in wanted:
         file.seek(chat.begin)
-        part = file.read(chat.end - chat.begin)
-        during = [entry for entry in entries if chat.started <= entry.at < ends.get(chat, "~")]
-        values += rows_of_chat(_decoded(part), chat, during)
-        content += part
-    return content, values
+        parts.append(file.read(chat.end - chat.begin))
+        values += rows_of_chat(_decoded(parts[-1]), chat, typed.during(chat))
+    return b"".join(parts), values
 
 
 def _decoded(content: bytes) -> str:
@@ -279,15 +273,14 @@ class AiderTranscripts(TranscriptFiles):
         return sorted(found, key=lambda ref: (ref.path, ref.part))
 
     def parts(self, ref: TranscriptRef) -> Iterator[TranscriptRef]:
-        chats = _chats_of(ref.path, ref.size, ref.mtime.timestamp()) if ref.size else ()
-        for chat in chats:
+        chats = _chats_of(ref.path, ref.size, ref.mtime.timestamp()) if ref.size else {}
+        last = next(reversed(list(chats)), "")
+        for part, chat in chats.items():
             # One that another followed is no longer written to: only the last is as new as the file.
             begun = moment_here(chat.started)
-            changed = ref.mtime if chat is chats[-1] or begun is None else min(begun, ref.mtime)
+            changed = ref.mtime if part == last or begun is None else min(begun, ref.mtime)
             size = chat.end - chat.begin
-            yield TranscriptRef(
-                source=SOURCE, path=ref.path, size=size, mtime=changed, part=_id_of(ref.path, chat)
-            )
+            yield TranscriptRef(source=SOURCE, path=ref.path, size=size, mtime=changed, part=part)
         if not chats:
             yield ref  # reading it says what it is
 
@@ -309,14 +302,15 @@ class AiderTranscripts(TranscriptFiles):
                     left_out: list[LeftOut] = []
                 else:
                     chats = _chats_of(ref.path, known.st_size, file_time(known.st_mtime_ns).timestamp())
-                    wanted = [chat for chat in chats if ref.part in {"", _id_of(ref.path, chat)}]
+                    names = [ref.part] if ref.part else list(chats)
+                    wanted = [chats[name] for name in names if name in chats]
                     if sum(chat.end - chat.begin for chat in wanted) > LARGEST_CHAT:
                         detail = f"a chat larger than {LARGEST_CHAT >> 20} MiB"
                         return LeftOut(path=path, reason="unreadable", offset=wanted[0].begin, detail=detail)
                     typed = self._entries(ref.path)
                     left_out = [typed] if isinstance(typed, LeftOut) else []
-                    entries = () if isinstance(typed, LeftOut) else typed
-                    content, values = _read(file, chats, wanted, entries)
+                    history = History() if isinstance(typed, LeftOut) else typed
+                    content, values = _read(file, wanted, history)
             except OSError as error:
                 return LeftOut(path=path, reason="unreadable", detail=f"reading broke off: {error.strerror}")
         none: list[dict[str, Any]] = [{}] * bool(
@@ -324,7 +318,7 @@ class AiderTranscripts(TranscriptFiles):
         )  # so that a file of another kind is none, and not an empty one
         return snapshot(ref, since, head=digest_bytes(content), values=values or none, left_out=left_out)
 
-    def _entries(self, path: str) -> tuple[Entry, ...] | LeftOut:
+    def _entries(self, path: str) -> History | LeftOut:
         """What was typed, as the file beside the chats has it: none where there is no such file."""
         folder, name = os.path.split(path)
         beside = INPUTS if name == CHATS else f"{os.path.splitext(name)[0]}.input.history"  # noqa: PTH122 - a text
