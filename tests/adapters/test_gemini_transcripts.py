@@ -6,12 +6,14 @@ import json
 from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from corpus import absent, counted, files_of
-from nightschool.adapters.gemini.transcripts import GeminiTranscripts
+from nightschool.adapters.gemini.transcripts import GeminiTranscripts, Standing
+from nightschool.adapters.reading import WENT_BACK
+from nightschool.adapters.rows import Row
 from nightschool.core.jobs import MARKER
 from nightschool.core.sessions import CallStatus, Roots, Session
 from transcripts import CASES, dumped, read_file, ref_of, session_of, stamp, write_rows
@@ -207,3 +209,29 @@ def test_a_folders_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         assert result.session is not None
         assert result.session.project is None
         assert len(result.left_out) == (spoil.__name__ == "mkdir")
+
+
+class _Looked(str):
+    """An id that counts how often it is compared."""
+
+    __slots__ = ()
+    looks: ClassVar[int] = 0
+
+    def __eq__(self, other: object) -> bool:
+        _Looked.looks += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_going_back_again_and_again_looks_at_what_is_left_alone() -> None:
+    """Each of a thousand messages is gone back to, the last first: the others are not looked through."""
+    standing, count = Standing(), 1000
+    for number in range(count):
+        value = {"id": _Looked(number), "type": "user", "content": ""}
+        assert list(standing.take(Row(number, number + 1, value))) == []
+    _Looked.looks = 0
+    for number in reversed(range(count)):
+        assert list(standing.take(Row(number, number + 1, {"$rewindTo": _Looked(number)}))) == []
+    assert _Looked.looks < 10 * count
+    assert [row.fate for row in standing.rows] == [WENT_BACK] * count + [None] * count

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightschool.adapters import snapshot_rows
+from nightschool.adapters import snapshot_rows, unpacked
 from nightschool.core.ports import TranscriptSource
 from nightschool.core.sessions import ReadResult, Roots
 from sample_rows import OPENCODE_ROWS
@@ -274,3 +274,25 @@ def test_a_document_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: p
     (ref,) = SOURCES["gemini"].discover(Roots(home="/nowhere", explicit=(str(path),)))
     (out,) = SOURCES["gemini"].read(ref, None).left_out
     assert (out.reason, out.path) == ("unreadable", str(path))
+
+
+@pytest.mark.parametrize("name", ["gemini", "pi", "vscode-copilot"])
+def test_lines_that_are_held_at_once_have_a_bound(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log whose later lines say what the earlier count: as large as the bound it is read, larger it is
+    told; packed, by what it unpacks to."""
+    sample = next(one for one in SAMPLES if one.source == name and one.form in {"journal", "session", "log"})
+    source, laid = SOURCES[name], sample.lay(tmp_path, sample.rows)
+    size = laid.stat().st_size
+    cases = [(laid, size, True), (laid, size - 1, False)]
+    library = unpacked.library()
+    if library is not None:
+        packed = tmp_path / f"packed-{laid.name}"
+        packed.write_bytes(library.compress(laid.read_bytes()))
+        cases += [(packed, size, True), (packed, size - 1, False)]
+    for path, largest, read in cases:
+        monkeypatch.setattr(snapshot_rows, "LARGEST", largest)
+        (result,) = read_all(source, path)[0]
+        assert (result.session is not None) is read
+        assert [out.reason for out in result.left_out] == ([] if read else ["unreadable"])

@@ -72,8 +72,18 @@ def snapshot(
     return file
 
 
-def at_once(file: RowFile, rows: Sequence[Row], *, restarted: bool) -> SnapshotRows:
-    """The rows of lines that were all read before the first is taken."""
+class _TooLarge(Exception):
+    """More than may be held at once."""
+
+
+def at_once(
+    file: RowFile, through: Callable[[Iterator[Row]], Sequence[Row]], *, restarted: bool
+) -> SnapshotRows | LeftOut:
+    """The rows of lines that are all read, and gone `through`, before the first is taken."""
+    try:
+        rows = through(_held(file))
+    except _TooLarge:
+        return LeftOut(path=file.path, reason="unreadable", detail=f"larger than {LARGEST >> 20} MiB")
     return SnapshotRows(
         path=file.path,
         size=file.size,
@@ -86,6 +96,16 @@ def at_once(file: RowFile, rows: Sequence[Row], *, restarted: bool) -> SnapshotR
         given=rows,
         before=file.just_before(),
     )
+
+
+def _held(file: RowFile) -> Iterator[Row]:
+    """By the file's size before the first; of one that is packed, by what it unpacks to."""
+    if not file.packed and file.length - file.start > LARGEST:
+        raise _TooLarge
+    for row in file.rows():
+        if row.end - file.start > LARGEST:
+            raise _TooLarge
+        yield row
 
 
 def open_document(

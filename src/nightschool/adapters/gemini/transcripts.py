@@ -75,15 +75,19 @@ def _journal(ref: TranscriptRef, since: Offset | None) -> SnapshotRows | LeftOut
     file = open_rows(ref.path)
     if isinstance(file, LeftOut):
         return file
-    standing = _Standing()
-    with file:
-        for row in file.rows():
-            for complaint in standing.take(row):
+
+    def standing(rows: Iterator[Row]) -> list[Row]:
+        found = Standing()
+        for row in rows:
+            for complaint in found.take(row):
                 file.leave_out("bad-record", row.offset, complaint)
-        return at_once(file, standing.rows, restarted=since is not None)
+        return found.rows
+
+    with file:
+        return at_once(file, standing, restarted=since is not None)
 
 
-class _Standing:
+class Standing:
     """The rows of a journal, each with its fate: a message that was written again stands, with its newest
     content, at the place of its first copy, since calls belong to the reply that asked for them."""
 
@@ -104,9 +108,7 @@ class _Standing:
             self.rows.append(row)
             return
         self.rows.append(row)
-        if back in self._living:
-            names = list(self._living)
-            self._leave(names[names.index(back) :], WENT_BACK)
+        self._rewind(back)
         change = value.get("$set")
         messages = change.get("messages") if isinstance(change, dict) else None
         if isinstance(messages, list):
@@ -127,10 +129,11 @@ class _Standing:
             elif "$set" not in message and "$rewindTo" not in message:
                 yield from self.take(row._replace(value=message))
 
-    def _leave(self, names: Sequence[str], fate: tuple[Became, str]) -> None:
-        for name in names:
-            place = self._living.pop(name)
-            self.rows[place] = self.rows[place]._replace(fate=fate)
+    def _rewind(self, back: str | None) -> None:
+        """To before a message: it and all behind it are left."""
+        while back in self._living:
+            _, place = self._living.popitem()
+            self.rows[place] = self.rows[place]._replace(fate=WENT_BACK)
 
 
 class _Reading(Reading[Carry]):

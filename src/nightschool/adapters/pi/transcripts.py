@@ -10,14 +10,16 @@ Nothing in the file says whether a person or a program sent a prompt: all of the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import moment
 from nightschool.adapters.reading import WENT_BACK, Carry, Reading, carried, skills_opened
-from nightschool.adapters.rows import Row, RowFile, Rows, mapping, open_rows, word
+from nightschool.adapters.rows import Row, Rows, mapping, open_rows, word
 from nightschool.adapters.snapshot_rows import at_once
 from nightschool.adapters.transcript_files import TranscriptFiles
 from nightschool.core.sessions import Became, CallStatus, LeftOut, Offset, TranscriptRef
@@ -30,13 +32,15 @@ _EXITED = re.compile(r"^Command exited with code (\d{1,10})\s*\Z", re.MULTILINE)
 _SKILL = re.compile(r'\A<skill name="([^"]+)" location="[^"]+">\n.*?\n</skill>(?:\n\n(.*))?\Z', re.DOTALL)
 
 
-def _on_the_way(file: RowFile, leaf: str | None) -> list[Row] | None:
-    """All rows, since only the last one says which of them count; None where the way does not lead through
-    `leaf`, the last row that an earlier read saw."""
-    rows = list(file.rows())
+class _PassesBy(Exception):
+    """The way does not lead through the last row that an earlier read saw."""
+
+
+def _on_the_way(given: Iterator[Row], *, leaf: str | None) -> list[Row]:
+    """All rows, since only the last one says which of them count. Raises `_PassesBy`, if there is a `leaf`
+    that an earlier read saw last."""
+    rows = list(given)
     living = _living(rows, leaf)
-    if living is None:
-        return None
     return [row if _id(row) is None or _id(row) in living else row._replace(fate=WENT_BACK) for row in rows]
 
 
@@ -50,8 +54,8 @@ def _named(value: object) -> str | None:
     return digest_of(value)[:16] if isinstance(value, str) else None
 
 
-def _living(rows: Sequence[Row], leaf: str | None) -> frozenset[str] | None:
-    """Ids on the way from the last row up; None where it passes by `leaf`.
+def _living(rows: Sequence[Row], leaf: str | None) -> frozenset[str]:
+    """Ids on the way from the last row up. Raises `_PassesBy`.
 
     Of a parent that is nowhere (it was cut away, or its line is damaged) the row before takes the place:
     what it led to is not lost.
@@ -72,8 +76,10 @@ def _living(rows: Sequence[Row], leaf: str | None) -> frozenset[str] | None:
         elif leaf is None:
             at = before[at]
         else:
-            return None
-    return frozenset(way) if leaf is None or last is None or at == leaf else None
+            raise _PassesBy
+    if leaf is not None and last is not None and at != leaf:
+        raise _PassesBy
+    return frozenset(way)
 
 
 @dataclass(slots=True)
@@ -189,13 +195,11 @@ class PiTranscripts(TranscriptFiles):
         file = open_rows(ref.path, since)
         if isinstance(file, LeftOut):
             return file
-        with file:
+        with file, suppress(_PassesBy):
             leaf = None if since is None or file.restarted else carried(_Carry, since).leaf
-            rows = _on_the_way(file, leaf)
-            if rows is not None:
-                return at_once(file, rows, restarted=file.restarted)
+            return at_once(file, partial(_on_the_way, leaf=leaf), restarted=file.restarted)
         anew = open_rows(ref.path)
         if isinstance(anew, LeftOut):
             return anew
         with anew:
-            return at_once(anew, _on_the_way(anew, None) or [], restarted=True)
+            return at_once(anew, partial(_on_the_way, leaf=None), restarted=True)

@@ -14,8 +14,8 @@ import orjson
 
 from nightschool.adapters.reading import WENT_BACK
 from nightschool.adapters.rows import LONGEST, Row, kind_of, open_file, open_rows
-from nightschool.adapters.snapshot_rows import LARGEST, SnapshotRows, at_once, open_document
-from nightschool.core.sessions import Became, LeftOut, Offset, TranscriptRef, in_text
+from nightschool.adapters.snapshot_rows import SnapshotRows, at_once, open_document
+from nightschool.core.sessions import Became, LeftOut, Offset, TranscriptRef
 
 KIND = "$vscode"
 CHAT, REQUEST = "chat", "request"
@@ -66,16 +66,16 @@ def _log(ref: TranscriptRef, since: Offset | None) -> SnapshotRows | LeftOut:
     file = open_rows(ref.path)
     if isinstance(file, LeftOut):
         return file
-    replay = Replay()
-    with file:
-        if file.size > LARGEST:
-            return LeftOut(
-                path=in_text(ref.path), reason="unreadable", detail=f"larger than {LARGEST >> 20} MiB"
-            )
-        for row in file.rows():
+
+    def standing(rows: Iterator[Row]) -> list[Row]:
+        replay = Replay()
+        for row in rows:
             for complaint in replay.take(row):
                 file.leave_out("bad-record", row.offset, complaint)
-        return at_once(file, replay.standing(), restarted=since is not None)
+        return replay.standing()
+
+    with file:
+        return at_once(file, standing, restarted=since is not None)
 
 
 class Replay:
