@@ -1,11 +1,14 @@
 """How fast transcripts are read, as ratios.
 
-    python bench/bench_harvest.py [MEGABYTES]
+    python bench/bench_harvest.py [MEGABYTES] [--full]
 
 `parse` (reading alone), `redact` (what redaction adds to it), `store` (putting the session away) and `whole`
-(a harvest) are against a bare orjson decode of every line of the same file (1.0: as fast), in time of the
-processor, so that other work of the machine changes no ratio; `idle` is a harvest of 10,000 files in which
-nothing is new. To reach: parsing at 1.0 of a bare decode, idle in 50 ms, 200 MB.
+(a harvest) are against a bare orjson decode of every line of the same file (1.0: as fast). All is time of
+the processor, so that other work of the machine changes few ratios. Rows are the demo's (`short`), and the
+same with results as long as those of real sessions (`long`). `idle` is a harvest of 10,000 files in which
+nothing is new, `grown` one in which one has a line more; `linear` is the time for a session of many against
+that of few; memory is that of a process of its own. To reach: parsing at 1.0 of a bare decode, idle and
+grown in 50 ms, 200 MB, linear at 1.0. `--full` takes 400 MB, and 1,000 to 100,000 sessions.
 """
 
 from __future__ import annotations
@@ -13,12 +16,15 @@ from __future__ import annotations
 import json
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -36,12 +42,14 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 FILES = 10_000
 IDLE = 0.050
 MEMORY = 200
-
-
-def seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
+FEW, MANY = 100, 1_000
+ROW = {"type": "user", "message": {"content": "hello"}, "timestamp": START.isoformat()}
+KINDS: dict[str, Callable[..., TranscriptSource]] = {
+    kind.name: kind for kind in (ClaudeCodeTranscripts, CodexTranscripts)
+}
+LENGTHS = (200, 1_000, 3_000, 6_000, 12_000, 30_000)
+"""Characters of results, in turn."""
+TEXT = Path(__file__).read_text(encoding="utf-8") * 8
 
 
 def worked(work: Callable[[], object]) -> float:
@@ -56,9 +64,11 @@ def bare(path: Path) -> None:
             orjson.loads(line)
 
 
-def grown(agent: str, path: Path, size: int) -> None:
+def grown(agent: str, path: Path, size: int, *, long: bool) -> None:
     """A long session of this agent, made of the demo's rows with ids and times of their own."""
-    rows = [row for file in sorted((demo.HERE / "transcripts" / agent).iterdir()) for row in file.open("rb")]
+    lengths = cycle(LENGTHS)
+    files = sorted((demo.HERE / "transcripts" / agent).iterdir())
+    rows = [lengthened(row, next(lengths)) if long else row for file in files for row in file.open("rb")]
     written = number = 0
     with path.open("wb") as out:
         while written < size:
@@ -69,6 +79,21 @@ def grown(agent: str, path: Path, size: int) -> None:
                 mark = f"{number:08d}".encode()
                 own = row.replace(b'"uuid":"', b'"uuid":"' + mark).replace(b"toolu_", b"toolu_" + mark)
                 written += out.write(own.replace(b'"call_id":"call_', b'"call_id":"call_' + mark))
+
+
+def lengthened(row: bytes, length: int) -> bytes:
+    """The row with a longer result, where it holds one."""
+    value: dict[str, Any] = json.loads(row)
+    payload, told = value.get("payload", {}), value.get("toolUseResult")
+    if payload.get("type") == "function_call_output":
+        payload["output"] = str(payload["output"]) + TEXT[:length]
+    elif told is not None:
+        for block in value["message"]["content"]:
+            block["content"] = str(block.get("content")) + TEXT[:length]
+        value["toolUseResult"] = {"stdout": TEXT[:length], "stderr": ""}
+    else:
+        return row
+    return orjson.dumps(value) + b"\n"
 
 
 def whole(folder: Path, source: TranscriptSource, path: Path) -> None:
@@ -100,45 +125,92 @@ def reading(folder: Path, kind: Callable[..., TranscriptSource], redact: Redacto
         told(what, source, path, took, decode)
 
 
-def idle(folder: Path) -> None:
-    row = {"type": "user", "sessionId": "x", "message": {"content": "hello"}, "timestamp": START.isoformat()}
-    for number in range(FILES):
-        place = folder / ".claude" / "projects" / f"-p{number % 100}"
+def sessions(folder: Path, number: int) -> None:
+    """So many files with one row."""
+    for index in range(number):
+        place = folder / ".claude" / "projects" / f"-p{index % 100}"
         place.mkdir(parents=True, exist_ok=True)
-        (place / f"{number:08x}-0000-4000-8000-000000000000.jsonl").write_text(json.dumps(row) + "\n")
+        name = f"{index:08x}-0000-4000-8000-000000000000"
+        (place / f"{name}.jsonl").write_text(json.dumps({"sessionId": name, **ROW}) + "\n")
+
+
+def harvested(folder: Path) -> float:
+    """Time of the processor for a harvest of all below a home, in its own store."""
     sources: dict[str, TranscriptSource] = {"claude-code": ClaudeCodeTranscripts(redact=str)}
     request = HarvestRequest(roots=Roots(home=str(folder)), lookback=timedelta(days=9))
 
     def run() -> None:
-        store = SqliteStore.open(folder / "home")
-        harvest(request, sources=sources, store=store, clock=SystemClock())
+        harvest(request, sources=sources, store=SqliteStore.open(folder / "home"), clock=SystemClock())
 
-    first = seconds(run)
-    again, work = min(seconds(run) for _ in range(3)), min(worked(run) for _ in range(3))
+    return worked(run)
+
+
+def idle(folder: Path) -> None:
+    sessions(folder, FILES)
+    first = harvested(folder)
+    again = min(harvested(folder) for _ in range(5))
+    path = next((folder / ".claude" / "projects" / "-p7").iterdir())
+    one = []
+    for _ in range(5):
+        with path.open("a") as out:
+            out.write(json.dumps({"sessionId": path.stem, **ROW}) + "\n")
+        one.append(harvested(folder))
     print(f"first  {FILES} small files in {first:.2f} s")
-    print(
-        f"idle   {again * 1000:.0f} ms ({work * 1000:.0f} of the processor)  {again / IDLE:.2f} of the time "
-        f"to reach  {first / again:.0f} x faster"
-    )
+    for what, took in (("idle", again), ("grown", min(one))):
+        share = took / IDLE
+        print(f"{what:6} {took * 1000:.0f} ms  {share:.2f} of the time to reach  {first / took:.0f} x faster")
+
+
+def linear(folder: Path, few: int, many: int) -> None:
+    took = []
+    for number in (few, many):
+        sessions(folder / str(number), number)
+        took.append(harvested(folder / str(number)) / number)
+    print(f"linear {took[1] / took[0]:.2f} times as long for a session of {many} as for one of {few}")
+
+
+def memory(paths: list[Path]) -> float:
+    """What a process takes at most that harvests these."""
+    command = [sys.executable, __file__, "--memory", *map(str, paths)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def remembered(paths: list[str]) -> None:
+    redact = Redactor(b"a key of the bench's own")
+    sources = {name: kind(redact=redact) for name, kind in KINDS.items()}
+    with tempfile.TemporaryDirectory() as home:
+        store = SqliteStore.open(Path(home))
+        request = HarvestRequest(roots=Roots(home=home, explicit=tuple(paths)))
+        harvest(request, sources=sources, store=store, clock=SystemClock())
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def main() -> int:
-    size = int(sys.argv[1] if len(sys.argv) > 1 else 100) * 1_000_000
+    if sys.argv[1:2] == ["--memory"]:
+        remembered(sys.argv[2:])
+        return os.EX_OK
+    full = "--full" in sys.argv
+    named = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    size = (named[0] if named else 400 if full else 100) * 1_000_000
     redact = Redactor(b"a key of the bench's own")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        kinds = (ClaudeCodeTranscripts, CodexTranscripts)
-        paths = {kind.name: folder / f"{kind.name}.jsonl" for kind in kinds}
-        for agent, path in paths.items():
-            grown(agent, path, size)
-        # First, since memory is measured by the most that there ever was.
-        for kind in kinds:
-            whole(folder, kind(redact=redact), paths[kind.name])
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        for kind in kinds:
-            reading(folder, kind, redact, paths[kind.name])
-        print(f"memory  {memory:.0f} MB at most  {memory / MEMORY:.2f} of what it may be")
-        idle(folder)
+        for shape in ("short", "long"):
+            for agent, kind in KINDS.items():
+                path = folder / f"{agent}.jsonl"
+                grown(agent, path, size, long=shape == "long")
+                print(f"{shape} rows, {agent}")
+                whole(folder / shape, kind(redact=redact), path)
+                reading(folder / shape, kind, redact, path)
+        many = [folder / "many" / f"{index:08x}-0000-4000-8000-000000000000.jsonl" for index in range(20)]
+        many[0].parent.mkdir()
+        for path in many:
+            grown("claude-code", path, size // 20, long=False)
+        for what, paths in (("20 files", many), ("one file", [folder / "claude-code.jsonl"])):
+            most = memory(paths)
+            print(f"memory {most:.0f} MB at most, {what}  {most / MEMORY:.2f} of what it may be")
+        idle(folder / "idle")
+        linear(folder / "linear", *((1_000, 100_000) if full else (FEW, MANY)))
     return os.EX_OK
 
 

@@ -95,7 +95,7 @@ class SqliteStore:
         query = f"SELECT id, {table.c[name].name} FROM {table.name}"  # noqa: S608 - names of our own tables
         with self._transaction() as connection:
             # Of the driver itself: a row of SQLAlchemy's costs as much as ten thousand files have time for.
-            return dict(connection.connection.cursor().execute(query).fetchall())
+            return dict(connection.connection.cursor().execute(query))
 
     def remove(self, kind: type[Record], record_id: str) -> None:
         if not kind.GROWS:

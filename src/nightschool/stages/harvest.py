@@ -224,11 +224,11 @@ class _Run:
         """What tells files of a source of which nothing need be made; None where each is to be looked at."""
         if self.request.roots.explicit or self.skipped or self.request.ignoring.knows_files:
             return None
-        begin, stamps = of_part(source.name, ""), self.stamps
+        begin, stamps, seen = of_part(source.name, ""), self.stamps, self.seen
 
         def unchanged(path: str, size: int, mtime: int) -> bool:
             cursor = begin + (path if path.isascii() else in_text(path))
-            if cursor in self.seen:
+            if seen and cursor in seen:
                 return True  # looked at already, and perhaps read since
             known = stamps.get(cursor)
             same = known is not None and known == stamp_of(size, mtime)
