@@ -15,8 +15,9 @@ from nightschool.adapters.codex.transcripts import CodexTranscripts
 from nightschool.adapters.copilot.transcripts import CopilotTranscripts
 from nightschool.adapters.cursor.transcripts import CursorTranscripts
 from nightschool.adapters.gemini.transcripts import GeminiTranscripts
-from nightschool.adapters.listing import file_time
+from nightschool.adapters.listing import file_time, is_name
 from nightschool.adapters.pi.transcripts import PiTranscripts
+from nightschool.adapters.reading import exit_code_of, parsed
 from nightschool.adapters.vscode_copilot.transcripts import VSCodeCopilotTranscripts
 from nightschool.core.ports import TranscriptSource
 from nightschool.core.sessions import Offset, Roots, Session
@@ -119,6 +120,45 @@ def test_an_endless_exit_code_is_none(tmp_path: Path) -> None:
     session = read_file(CODEX, write_rows(tmp_path / "x.jsonl", rows)).session
     assert session is not None
     assert [call.exit_code for call in session.calls] == [None]
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [
+        (0, 0),
+        (-1, -1),
+        (0xC000013A, 0xC000013A),
+        (1 << 32, None),
+        (True, None),
+        ("1", None),
+        (1.0, None),
+        (None, None),
+    ],
+)
+def test_what_an_exit_code_can_be(told: object, code: int | None) -> None:
+    """A number of a system, of Windows too; what is none is unknown, and not kept whatever its size."""
+    assert exit_code_of(told) == code
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ("0fb1-a_b.c", True),
+        ("\u00fc", True),
+        *((odd, False) for odd in ("", ".", "..", "../x", "a/b", "a\0", "a b", "a" * 201, 1, None)),
+    ],
+)
+def test_what_names_a_file_in_a_folder(value: object, names: bool) -> None:  # noqa: FBT001 - a case
+    """An id that stands in a file leads nowhere but there."""
+    assert is_name(value) is names
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [('{"a": 1}', {"a": 1}), ("{a", "{a"), ({"a": 1}, {"a": 1}), (None, None)]
+)
+def test_arguments_are_an_object_or_the_text_of_one(given: object, found: object) -> None:
+    """A text that is none stays what it is."""
+    assert parsed(given) == found
 
 
 def test_a_fork_at_the_end_of_time(tmp_path: Path) -> None:

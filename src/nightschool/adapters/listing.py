@@ -6,17 +6,25 @@ Relieves `rows`, which opens one.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeGuard
 
 from nightschool.core.ports import Unchanged
 from nightschool.core.sessions import TranscriptRef
 
 NEVER = datetime.fromtimestamp(0, UTC)
 """The time of a file of which nothing is known."""
+_NAME = re.compile(r"(?!\.{1,2}\Z)[^/\0\s]{1,200}")
+
+
+def is_name(value: object) -> TypeGuard[str]:
+    """Whether what stands in a file may name one in a folder, and leads nowhere else."""
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
 def file_time(nanoseconds: int) -> datetime:

@@ -369,6 +369,21 @@ class Reading(ABC, Generic[C]):
         return f"{other}{place}{found.detail}"
 
 
+def parsed(given: object) -> object:
+    """The arguments of a call: an object, or the text of one."""
+    if isinstance(given, str):
+        try:
+            return orjson.loads(given)
+        except ValueError:
+            return given
+    return given
+
+
+def exit_code_of(value: object) -> int | None:
+    """Of a command; None for what no system gives. Windows has codes of 32 bits."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 32 else None
+
+
 def skills_opened(text: str) -> tuple[str, ...]:
     """The skills whose files a command line, or a path, names: some agents load a skill by reading it."""
     found = dict[str, None]()

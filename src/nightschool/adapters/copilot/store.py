@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from nightschool.adapters.databases import database
+from nightschool.adapters.listing import is_name
 from nightschool.core.sessions import in_text
 
 DATABASE = "session-store.db"
@@ -86,7 +87,7 @@ def moment_of(stamp: object) -> datetime | None:
 
 def _has_events(states: str, own: str) -> bool:
     """Whether a session has a transcript of its own. Its id comes out of a file and names one here."""
-    if own in {"", ".", ".."} or "/" in own or "\0" in own:
+    if not is_name(own):
         return False
     places = (os.path.join(states, own, EVENTS), os.path.join(states, f"{own}.jsonl"))  # noqa: PTH118 - texts
     return any(map(os.path.lexists, places))

@@ -15,14 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import commit_hash, moment
 from nightschool.adapters.copilot import store
 from nightschool.adapters.databases import Unreadable, is_database
 from nightschool.adapters.listing import named
-from nightschool.adapters.reading import Carry, Reading
+from nightschool.adapters.reading import Carry, Reading, exit_code_of, parsed
 from nightschool.adapters.rows import Rows, mapping, word
 from nightschool.adapters.snapshot_rows import snapshot
 from nightschool.adapters.transcript_files import TranscriptFiles
@@ -110,7 +108,7 @@ class _Reading(Reading[_Carry]):
         self.model(told.get("model"))
         self.said(told.get("content"))
         for call in self.objects(told.get("toolRequests"), "calls"):
-            self.called(call.get("toolCallId"), call.get("name"), _arguments(call.get("arguments")))
+            self.called(call.get("toolCallId"), call.get("name"), parsed(call.get("arguments")))
         if not self._carry.recorded:
             self.took((), (told.get("outputTokens"),))
 
@@ -118,8 +116,7 @@ class _Reading(Reading[_Carry]):
         result, error = told.get("result"), told.get("error")
         text = word(result.get("content")) if isinstance(result, dict) else None
         shell = told.get("shellExecution")
-        code = shell.get("exitCode") if isinstance(shell, dict) else None
-        code = code if type(code) is int else None
+        code = exit_code_of(shell.get("exitCode")) if isinstance(shell, dict) else None
         status = CallStatus.OK if told.get("success") is True and not code else CallStatus.ERROR
         if isinstance(error, dict):
             text = word(error.get("message")) or text
@@ -189,13 +186,3 @@ class CopilotTranscripts(TranscriptFiles):
 def _family(row: Mapping[str, Any]) -> bool:
     kind = word(row.get("type")) or ""
     return kind == "abort" or (kind.partition(".")[0] in _FAMILIES and "." in kind)
-
-
-def _arguments(given: object) -> object:
-    """An object, or since 1.0 the text of one."""
-    if isinstance(given, str):
-        try:
-            return orjson.loads(given)
-        except ValueError:
-            return given
-    return given

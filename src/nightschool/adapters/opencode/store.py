@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,14 +17,13 @@ import orjson
 
 from nightschool.adapters.conversation import milliseconds
 from nightschool.adapters.databases import database
-from nightschool.adapters.listing import NEVER
+from nightschool.adapters.listing import NEVER, is_name
 from nightschool.adapters.snapshot_rows import content_of, object_in
 from nightschool.core.sessions import LeftOut, in_text
 
 DATABASE = "opencode.db"
 HEAD = "head"
 MESSAGE = "message"
-_FOLDER = re.compile(r"(?!\.{1,2}\Z)[^/\0\s]{1,200}")
 
 
 _COUNTED = """
@@ -105,7 +103,7 @@ class Found:
     def below(self, folder: Path, name: object) -> Iterator[dict[str, Any]]:
         """The same of a folder that a file names: a name that leads out of the tree, or is no name of a
         folder at all, leads nowhere and is not told."""
-        if isinstance(name, str) and _FOLDER.fullmatch(name) is not None:
+        if is_name(name):
             yield from self.files(folder / name)
         else:
             self._bad(self.path, 0, "the id of the session, or of a message of it, names no folder")

@@ -15,7 +15,7 @@ from nightschool.adapters.conversation import milliseconds
 from nightschool.adapters.databases import Unreadable, is_database
 from nightschool.adapters.opencode import store
 from nightschool.adapters.opencode.store import DATABASE, HEAD, MESSAGE
-from nightschool.adapters.reading import WENT_BACK, Carry, Reading
+from nightschool.adapters.reading import WENT_BACK, Carry, Reading, exit_code_of
 from nightschool.adapters.rows import Rows, mapping, word
 from nightschool.adapters.snapshot_rows import open_document, snapshot
 from nightschool.adapters.transcript_files import TranscriptFiles
@@ -113,8 +113,7 @@ def _is_text(part: Mapping[str, Any]) -> bool:
 def _judged(state: Mapping[str, Any]) -> tuple[CallStatus | None, int | None]:
     """How a call ended and its exit code; None where it never ended."""
     metadata = state.get("metadata")
-    given = metadata.get("exit") if isinstance(metadata, dict) else None
-    code = given if isinstance(given, int) and not isinstance(given, bool) and abs(given) < 1 << 31 else None
+    code = exit_code_of(metadata.get("exit")) if isinstance(metadata, dict) else None
     match word(state.get("status")):
         case "error" if _REJECTED in (word(state.get("error")) or ""):
             return CallStatus.REFUSED, code

@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import orjson
-
 from nightschool.adapters.agent_home import AgentHome
 from nightschool.adapters.conversation import milliseconds
 from nightschool.adapters.listing import list_files, named
-from nightschool.adapters.reading import WENT_BACK, Carry, Reading
+from nightschool.adapters.reading import WENT_BACK, Carry, Reading, exit_code_of, parsed
 from nightschool.adapters.rows import Rows, word
 from nightschool.adapters.snapshot_rows import content_of, object_in
 from nightschool.adapters.transcript_files import TranscriptFiles
@@ -144,7 +142,7 @@ class _Reading(Reading[Carry]):
             return
         name, given, result = asked.of(own)
         if given is None:
-            given = _given(told) or _parsed(shown.get("input"))
+            given = _given(told) or parsed(shown.get("input"))
         call_id = self.called(own, name or part.get("toolId"), given)
         code = _exit_code(told)
         status = _status(part, failed=bool(code) or shown.get("isError") is True)
@@ -242,7 +240,7 @@ def _asked(result: object) -> _Asked:
         for call in _dicts(one.get("toolCalls")):
             own = word(call.get("id"))
             if own is not None:
-                found.calls[_plain(own)] = word(call.get("name")) or "", _parsed(call.get("arguments"))
+                found.calls[_plain(own)] = word(call.get("name")) or "", parsed(call.get("arguments"))
     results = metadata.get("toolCallResults")
     for own, given in results.items() if isinstance(results, dict) else ():
         texts = (_text(part) for part in _dicts(given.get("content") if isinstance(given, dict) else None))
@@ -252,16 +250,6 @@ def _asked(result: object) -> _Asked:
 
 def _dicts(values: object) -> Iterator[dict[str, Any]]:
     return (one for one in values if isinstance(one, dict)) if isinstance(values, list) else iter(())
-
-
-def _parsed(given: object) -> object:
-    """An object, or the text of one."""
-    if isinstance(given, str):
-        try:
-            return orjson.loads(given)
-        except ValueError:
-            return given
-    return given
 
 
 def _given(told: Mapping[str, Any]) -> object:
@@ -277,8 +265,7 @@ def _given(told: Mapping[str, Any]) -> object:
 
 def _exit_code(told: Mapping[str, Any]) -> int | None:
     state = told.get("terminalCommandState")
-    code = state.get("exitCode") if isinstance(state, dict) else None
-    return code if isinstance(code, int) and not isinstance(code, bool) and abs(code) < 1 << 31 else None
+    return exit_code_of(state.get("exitCode")) if isinstance(state, dict) else None
 
 
 def _printed(told: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
