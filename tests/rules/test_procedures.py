@@ -38,6 +38,14 @@ TOLD = (
             "Wenn du ein Release machst, zuerst `make docs`, dann das Log, zuletzt `git push`.",
             ("`make docs`", "das Log", "`git push`"),
         ),
+        (
+            "No: when you cut it first run `make docs`, then update the log, then copy it to the share",
+            ("run `make docs`", "update the log", "copy it to the share"),
+        ),
+        (
+            "Wenn du taggst: zuerst `make test`, dann das Log, und erst dann `git tag`",
+            ("`make test`", "das Log", "`git tag`"),
+        ),
     ],
 )
 def test_steps_in_their_order_are_a_procedure(text: str, steps: tuple[str, ...]) -> None:

@@ -280,7 +280,7 @@ def _legend() -> list[Piece | str]:
     return [
         Line(
             "For: a task to train on may be seen by who writes the edits, one for the exam never. "
-            "Other work: what you did not correct; it must not suffer from an edit.",
+            "Other work: what you had not corrected when the task was made; it must not suffer from an edit.",
             "dim",
         )
     ]

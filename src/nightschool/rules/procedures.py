@@ -29,8 +29,12 @@ _NEXT = re.compile(
     _STEP.format("then|next|after\\s+that|second(?:ly)?|third(?:ly)?|dann|danach"), re.IGNORECASE
 )
 _LAST = re.compile(
-    _STEP.format("finally|lastly|at\\s+last|zuletzt|schließlich|zum\\s+schluss"), re.IGNORECASE
+    _STEP.format(
+        "finally|lastly|at\\s+last|only\\s+then|zuletzt|schließlich|zum\\s+schluss|erst\\s+dann|dann\\s+erst"
+    ),
+    re.IGNORECASE,
 )
+_END = re.compile(r"[.!?](?:\s|$)|\n|$")
 _QUOTED = re.compile(r"`[^`\n]{1,60}`")
 _AROUND = " \t\n,;:.-–"  # noqa: RUF001 - a dash of prose
 _FILLER = re.compile(
@@ -41,7 +45,8 @@ _FILLER = re.compile(
 def procedure(text: str) -> Procedure | None:
     """The procedure that a human turn tells, or None. Two plain shapes are known: a line that names an
     occasion ("When you cut a release:") with three numbered lines or more below it, and sentences that go
-    "..., first ..., then ..., finally ...". A list with a prohibition in it is one of rules, not of steps.
+    "..., first ..., then ..., then ..." or "..., finally ...". A list with a prohibition in it is one of
+    rules, not of steps.
     """
     if is_injected(text) or is_paste(text):
         return None
@@ -94,11 +99,11 @@ def _told(own: str) -> Procedure | None:
     if first is None:
         return None
     last = _LAST.search(own, first.end())
-    if last is None:
-        return None
-    end = re.compile(r"[.!?](?:\s|$)|\n|$").search(own, last.end())
-    between = _NEXT.split(own[first.end() : last.start()])
-    steps = [*between, own[last.end() : end.start() if end else None]]
+    end = _END.search(own, first.end() if last is None else last.end())
+    stop = end.start() if end else None
+    steps = _NEXT.split(own[first.end() : stop if last is None else last.start()])
+    if last is not None:
+        steps.append(own[last.end() : stop])
     bare = tuple(step.strip(_AROUND) for step in steps)
     occasion = re.split(r"[.!?]\s|\n", own[: first.start()])[-1]
     if len(bare) < FEWEST or not all(bare) or _NAMES_ONE.search(occasion) is None:
