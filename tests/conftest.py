@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import signal
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -44,6 +45,12 @@ def emptied(folder: Path) -> None:
 
     if folder.exists():
         shutil.rmtree(folder, onerror=again)
+
+
+def pytest_configure() -> None:
+    """A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C: what
+    waits for it would wait for ever."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

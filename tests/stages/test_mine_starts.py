@@ -85,6 +85,16 @@ def test_what_the_work_reads_and_nobody_shows_is_missing(calls: tuple[ToolCall, 
     assert "it reads data/customers.csv" in found.skipped[0][2]
 
 
+def test_a_file_that_the_request_names_and_nobody_shows_is_missing() -> None:
+    """ "Sum up data/customers.csv" needs that file, also where only `ls` came near it."""
+    asked = human("Sum up data/customers.csv in totals.py and say what you find")
+    found = mined(
+        without_git(asked, agent("", bash("ls data", "customers.csv\n"), created(f"{APP}/totals.py", "1\n")))
+    )
+    assert found.tasks == ()
+    assert "it reads data/customers.csv" in found.skipped[0][2]
+
+
 def test_what_the_work_made_before_it_read_it_is_not_missing() -> None:
     """A session that writes its own data began with nothing nevertheless."""
     calls = (

@@ -370,7 +370,7 @@ STANDS_AS: dict[Status, str] = {
     Status.IN_REVIEW: "that passed its exam and waits for your word",
     Status.SUGGESTED: "that is a suggestion",
     Status.APPROVED: "that is approved already",
-    Status.REJECTED: "that you turned down",
+    Status.REJECTED: "that you turned down (`nightschool reject ID --take-back` takes that word back)",
     Status.PUBLISHED: "that is adopted already",
     Status.ROLLED_BACK: "that you took back",
 }

@@ -15,7 +15,7 @@ from nightschool.core.values import Value
 from nightschool.rules.checking import judge
 from nightschool.rules.footprints import left_behind, right, wrong
 from nightschool.rules.prose import is_acknowledgement, is_injected, is_paste, is_slash_command, request_text
-from nightschool.rules.recorded import did_something, looked_at, newly_made, outcome_of, used
+from nightschool.rules.recorded import did_something, looked_at, newly_made, outcome_of, spoken_of, used
 from nightschool.rules.reference import refers_back
 from nightschool.rules.statements import explicit
 
@@ -213,11 +213,13 @@ def start_known(history: History, prompt: int) -> Unfit | None:
 
 
 def inputs(history: History) -> frozenset[str]:
-    """Files that a session's work reads and did not make."""
+    """Files that a session's work reads, or that its first request names, and that it did not make."""
     at = {"directory": history.directory, "root": history.root}
     turns = history.session.turns
     made = newly_made(turns, **at) | {change.path for change in outcome_of(turns, **at).files}
-    return used(turns, **at) - made
+    asked = history.requests()[:1]
+    named = {path for index in asked for path in spoken_of(request_text(turns[index].text), **at)}
+    return (used(turns, **at) | named) - made
 
 
 _NO_GIT = frozenset({"", "HEAD"})

@@ -132,6 +132,12 @@ _READER = re.compile(
 _PATH = re.compile(r"(?<![\w=])[\w@.+-]*(?:/[\w@.+-]+)*\.[A-Za-z]\w{0,7}(?![\w/])")
 
 
+def spoken_of(text: str, *, directory: str, root: str) -> frozenset[str]:
+    """Files of the project that a request names by a path."""
+    places = (place(path, directory=directory, root=root) for path in _PATH.findall(text) if "/" in path)
+    return frozenset(path for path in places if path is not None)
+
+
 def used(turns: Iterable[Turn], *, directory: str, root: str) -> frozenset[str]:
     """Files of the project that commands looked into, or that code reads which the agent ran or wrote. Not
     every way to read a file is known, so this finds some of what the work needs, and not all."""
