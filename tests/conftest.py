@@ -74,5 +74,12 @@ def tmp_path(request: pytest.FixtureRequest) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def make_folder(worker_id: str) -> Iterator[Callable[[str], Path]]:
     """For fixtures of a module: an empty folder of that name. Each process of a run has its own."""
+    given: set[str] = set()
     with ExitStack() as stack:
-        yield lambda name: stack.enter_context(fixed_folder(f"{worker_id}:{name}"))
+
+        def make(name: str) -> Path:
+            assert name not in given, f"two fixtures ask for a folder {name!r}"
+            given.add(name)
+            return stack.enter_context(fixed_folder(f"{worker_id}:{name}"))
+
+        yield make

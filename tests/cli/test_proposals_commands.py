@@ -254,7 +254,7 @@ def test_reject_keeps_the_reason(desk: Desk) -> None:
     """A rejected proposal cannot be adopted; rejecting without a reason is wrong use."""
     draft = desk.propose()
     desk.says("reject", draft.id, code=2)
-    assert "--reason is empty" in desk.says("reject", draft.id, "--reason", " ", code=2)
+    assert "--reason is missing or empty" in desk.says("reject", draft.id, "--reason", " ", code=2)
     assert f"rejected {draft.id}: one project only" in desk.says(
         "reject", draft.id, "--reason", "one project only"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +18,9 @@ from nightschool.stages import publish, releases
 
 
 @pytest.fixture
-def place(make_folder: Callable[[str], Path]) -> Place:
+def place(tmp_path: Path) -> Place:
     """A whole cycle over the demo's sessions."""
-    place = Place.made(make_folder("forget"))
+    place = Place.made(tmp_path)
     run_cycle(place, runner=QuickRunner())
     return place
 

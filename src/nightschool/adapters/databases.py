@@ -56,7 +56,7 @@ def database(path: str) -> Iterator[sqlite3.Connection]:
             connection.row_factory = sqlite3.Row
             connection.text_factory = lambda text: text.decode("utf-8", "replace")
             yield connection
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, UnicodeError) as error:  # what is wrong may be said in no text at all
         raise Unreadable(f"the database cannot be read: {error}") from error
 
 
