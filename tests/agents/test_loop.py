@@ -177,7 +177,7 @@ def learned(report: CycleReport, candidate: Candidate, parts: Parts) -> Draft:
     by_candidate = {item.candidate: item for item in report.learned}
     item = by_candidate.pop(candidate.id)
     assert item.code == VerdictKind.UNDECIDED, item.why
-    assert "base passed 0, draft 6" in item.why
+    assert "passed 0 times without the edit, 6 times with it" in item.why
     assert [other.code for other in by_candidate.values()] == ["already-followed"]
     assert item.draft is not None
     case = dossier(parts.store, item.draft)

@@ -74,7 +74,7 @@ def test_a_skill_is_learned_adopted_and_followed(agents_env: Agents, tmp_path: P
             report = cycle.practise(prepared)
         item = next(item for item in report.learned if item.candidate == candidate.id)
         assert item.draft is not None, item.why
-        assert "base passed 0, draft 6" in item.why
+        assert "passed 0 times without the edit, 6 times with it" in item.why
         draft = dossier(parts.store, item.draft).draft
         assert (draft.target.skill, draft.aim) == (NAME, f"the skill {NAME} was loaded when you said it")
 
