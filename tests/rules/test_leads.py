@@ -10,6 +10,7 @@ from conversations import agent, human, session
 from nightschool.core.sessions import Session
 from nightschool.rules.corrections import corrections
 from nightschool.rules.leads import bare
+from nightschool.rules.signals import LATELY, signals
 from nightschool.rules.statements import explicit
 
 PNPM = "use pnpm not npm"
@@ -170,6 +171,21 @@ def test_reports_and_wishes_of_the_product_are_no_corrections(sentence: str) -> 
         corrections([session("a", human("Add a page"), agent("Done: `npm test` passes."), human(sentence))])
         == ()
     )
+
+
+def test_a_contrast_is_held_against_what_was_done_lately() -> None:
+    """Each remark looks at a bounded number of texts, so a long session is gone through once: what the agent
+    did a hundred texts ago is no proof any more, what it did ninety-nine ago is."""
+    told = "The log goes to stderr, not stdout."
+    for between, heard in ((LATELY - 1, 1), (LATELY, 0)):
+        turns = [
+            human("Add a log"),
+            agent("It prints to stdout."),
+            *(agent("ok") for _ in range(between)),
+            human(told),
+        ]
+        assert len(corrections([session("a", *turns)])) == heard
+        assert len(signals(session("a", *turns))) == heard
 
 
 def test_the_same_words_against_what_the_agent_did_are_a_correction() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from nightschool.rules.prose import (
     word_count,
 )
 from nightschool.rules.prose import own_words as own_words_of
-from nightschool.rules.signals import QUOTE, reproach, told_and_done
+from nightschool.rules.signals import LATELY, QUOTE, reproach, told_and_done
 from nightschool.rules.statements import Explicit, explicit, said, says_enough
 from nightschool.rules.voice import clearest, when
 from nightschool.rules.words import DEFAULT, Words
@@ -113,7 +113,7 @@ def _age(session: Session) -> tuple[datetime, str]:
 def _said(session: Session, fresh: frozenset[int], words: Words) -> Iterator[Said]:
     heard: list[str] = []  # what tools printed so far
     agent: list[str] = []
-    did: list[str] = []
+    did = deque[str](maxlen=LATELY)
     skills: dict[str, None] = {}
     acted = stopped = False
     for index, turn in enumerate(session.turns):

@@ -7,6 +7,7 @@ again after the agent had acted on it.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -29,6 +30,9 @@ QUOTE = 300
 """Characters of a quote."""
 REQUEST = 4
 """Words that a request has at least: fewer are said again for other reasons."""
+LATELY = 100
+"""Texts of the agent that a contrast is held against, the latest: what is corrected was done shortly before,
+and a long session is gone through once."""
 APPROVAL = 15
 """Words that a message of approval has at most; a longer one goes on to something else."""
 
@@ -48,7 +52,7 @@ def _signals(session: Session, words: Words) -> Iterator[Signal]:
     acted = stopped = False
     acts, asked = 0, dict[str, int]()
     """How often the agent had acted when a request came."""
-    did: list[str] = []
+    did = deque[str](maxlen=LATELY)
     for index, turn in enumerate(session.turns):
         if turn.speaker is Speaker.AGENT:
             acted = acted or turn.interrupted or bool(turn.calls or turn.text.strip())
