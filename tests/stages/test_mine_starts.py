@@ -111,11 +111,14 @@ def test_a_request_that_gives_the_rule_itself_is_no_task_about_it() -> None:
     heard = [
         corrected(f"s{n}", request, "use pnpm, not npm", day=n) for n, request in enumerate(REQUESTS[:6])
     ]
-    told = corrected("told", "Install left-pad. Use pnpm, not npm.", "again: use pnpm, not npm", day=7)
-    found = mine([*heard, told], store=MemoryStore(), projects=Repositories())
+    asked = human("Install left-pad with pnpm, not npm")
+    obeyed = session("obeyed", asked, agent("Done.", bash("pnpm add left-pad")), day=7)
+    again = corrected("again", asked.text, "again: use pnpm, not npm", day=8)
+    found = mine([*heard, obeyed, again], store=MemoryStore(), projects=Repositories())
     assert found.candidates
-    assert [task for task in found.tasks if task.session == told.id and task.concerns] == []
-    assert "told-in-request" in {code for name, code, _ in found.skipped if name == told.id}
+    for told in (obeyed, again):
+        assert [task for task in found.tasks if task.session == told.id and task.concerns] == []
+        assert "told-in-request" in {code for name, code, _ in found.skipped if name == told.id}
 
 
 def test_a_repository_that_is_gone_did_not_begin_empty() -> None:
